@@ -1,0 +1,1 @@
+"""Where Am I? Positional encoding in transformers, from sines to long context."""

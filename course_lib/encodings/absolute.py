@@ -1,0 +1,108 @@
+"""Encodings that are added to the token embeddings: a vector for each position."""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from course_lib.encodings.scheme import PositionScheme
+
+
+def sinusoidal_encoding(
+    positions: Int[Tensor, "*shape"], dim: int, base: float = 10_000.0
+) -> Float[Tensor, "*shape dim"]:
+    """Sines and cosines of the position, one pair of columns for each frequency.
+
+        PE(p, 2i) = sin(p / base^(2i / dim)),   PE(p, 2i + 1) = cos(p / base^(2i / dim))
+
+    Angles are in radians and computed in float64 (on the CPU where the device has none); the
+    result is float32 on the device of `positions`. Raises ValueError if `positions` are not
+    integers or are negative, if `dim` is not positive and even, or if `base` is not above 1.
+
+    Source: Vaswani et al. 2017, Attention Is All You Need, section 3.5 (arXiv 1706.03762).
+    """
+    _check_positions(positions)
+    return _waves(positions, _frequencies(dim, base))
+
+
+def shift_matrix(offset: int, dim: int, base: float = 10_000.0) -> Float[Tensor, "dim dim"]:
+    """The matrix M with PE(p + offset) = M PE(p) for every position p, in float64.
+
+    M is block-diagonal: pair i is turned by the angle a = offset / base^(2i / dim), that is
+    [[cos a, sin a], [-sin a, cos a]] on (sin, cos). It is orthogonal, and a negative offset gives
+    its inverse. Raises ValueError for a `dim` or `base` that `sinusoidal_encoding` refuses.
+
+    Source: the remark after the formula in Vaswani et al. 2017, section 3.5.
+    """
+    angles = offset * _frequencies(dim, base)
+    cos, sin = angles.cos(), angles.sin()
+    blocks = torch.stack([cos, sin, -sin, cos], dim=-1).unflatten(-1, (2, 2))
+    return torch.block_diag(*blocks)
+
+
+class Sinusoidal(PositionScheme):
+    """Adds `scale` times the sinusoidal encoding to the token embeddings.
+
+    Each wave has amplitude `scale`, so the encoding's root mean square is `scale` / sqrt(2).
+    The default of 1 is the original's, meant for embeddings of size 1 (as `Decoder`'s are).
+    """
+
+    def __init__(self, dim: int, base: float = 10_000.0, scale: float = 1.0) -> None:
+        super().__init__()
+        self.frequencies, self.scale = _frequencies(dim, base), scale
+
+    def embed(self, x: Tensor, positions: Tensor) -> Tensor:
+        return x + (self.scale * _waves(positions, self.frequencies)).to(x.dtype)
+
+
+class LearnedAbsolute(PositionScheme):
+    """Adds a row of a learned table to each token embedding (Gehring et al. 2017; BERT; GPT-2).
+
+    The table starts from a normal distribution with standard deviation `std`. A position beyond
+    its last row raises ValueError; looking for one costs a GPU one synchronisation.
+    """
+
+    def __init__(self, max_positions: int, dim: int, std: float = 0.02) -> None:
+        super().__init__()
+        self.table = nn.Parameter(std * torch.randn(max_positions, dim))
+
+    def embed(self, x: Tensor, positions: Tensor) -> Tensor:
+        _check_positions(positions)
+        rows = len(self.table)
+        if positions.numel() and (last := int(positions.max())) >= rows:
+            raise ValueError(
+                f"position {last} is beyond the table, which has {rows} rows (0 to {rows - 1}): "
+                "train a longer table, or use a scheme without one"
+            )
+        return x + self.table[positions].to(x.dtype)
+
+
+def _waves(
+    positions: Int[Tensor, "*shape"], frequencies: Float[Tensor, " pairs"]
+) -> Float[Tensor, "*shape dim"]:
+    exact = torch.device("cpu") if positions.device.type == "mps" else positions.device
+    angles = positions.to(exact, torch.float64)[..., None] * frequencies.to(exact)
+    waves = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)
+    return waves.float().to(positions.device)
+
+
+def _frequencies(dim: int, base: float) -> Float[Tensor, " pairs"]:
+    """Radians per position of each pair: base^(-2i / dim), in float64."""
+    if dim < 2 or dim % 2:
+        raise ValueError(
+            f"dim must be positive and even, got {dim}: sinusoids come in pairs (sin, cos)"
+        )
+    if not base > 1:
+        raise ValueError(f"base must be above 1, got {base}: it makes later pairs slower")
+    return base ** (-torch.arange(0, dim, 2, dtype=torch.float64) / dim)
+
+
+def _check_positions(positions: Tensor) -> None:
+    if positions.is_floating_point() or positions.is_complex() or positions.dtype == torch.bool:
+        raise ValueError(
+            f"positions must be integers, got {positions.dtype}: use torch.arange(length), "
+            "which counts in int64"
+        )
+    if positions.numel() and (first := int(positions.min())) < 0:
+        raise ValueError(f"positions must be 0 or more, got {first}: count from the first token")

@@ -1,0 +1,73 @@
+"""What an exercise is: everything that asking, judging and hinting need, in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any, Literal
+
+Kind = Literal["implement", "repair", "predict", "measure", "test"]
+VERDICTS = ("passed", "failed", "not attempted", "error", "timed out", "missing")
+Case = Mapping[str, Any]
+"""One call: argument names, for the message, to values. Values are passed by position."""
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A wrong answer that people really give, kept so that a check can call it by its name."""
+
+    name: str
+    """Short and stable, it stands in reports: "counts positions from 1"."""
+    why: str
+    """One or two sentences to the learner: what this answer does, and what to look at."""
+    answer: Any
+    """A function of the exercise's signature; for a number, the wrong number."""
+
+
+@dataclass(frozen=True)
+class Property:
+    """Something every right output has, whatever it is compared with."""
+
+    says: str
+    """What must hold, as a sentence: "the rows of a rotation have length 1"."""
+    holds: Callable[[Case, Any], bool]
+
+
+@dataclass(frozen=True)
+class Version:
+    """An implementation that a learner's test is run on."""
+
+    name: str
+    right: bool
+    function: Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One exercise.
+
+    The learner defines `name`. What that is depends on the kind:
+
+    - implement, repair: a function, called with every case and compared with `reference`;
+      where the reference raises ValueError, so must the answer;
+    - predict, measure: a number, compared with `reference` within `relative_tolerance`;
+    - test: a function that takes an implementation, returns for a right one and raises for a
+      wrong one; it is run on all `versions`, and points follow the wrong versions it rejects.
+    """
+
+    id: str
+    title: str
+    kind: Kind
+    minutes: int
+    points: int
+    name: str
+    hints: tuple[str, ...]
+    mistakes: tuple[Mistake, ...]
+    reference: Any
+    cases: Callable[[Random], list[Case]] | None = None
+    properties: tuple[Property, ...] = ()
+    versions: tuple[Version, ...] = ()
+    relative_tolerance: float = 0.0
+    forbidden: tuple[str, ...] = field(default=())
+    """Names in course_lib that do what is asked; an answer that uses one is not attempted."""

@@ -1,0 +1,117 @@
+"""Attention through the doors of a position scheme."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+from torch.nn import functional
+
+from course_lib.encodings.scheme import PositionScheme
+
+
+def attend(
+    q: Float[Tensor, "batch heads queries head_dim"],
+    k: Float[Tensor, "batch kv_heads keys head_dim"],
+    v: Float[Tensor, "batch kv_heads keys head_dim"],
+    scheme: PositionScheme,
+    q_positions: Int[Tensor, "*batch queries"],
+    k_positions: Int[Tensor, "*batch keys"],
+    causal: bool = True,
+    mask: Bool[Tensor, "*batch_heads queries keys"] | None = None,
+) -> Float[Tensor, "batch heads queries head_dim"]:
+    """What every query reads from the values: softmax(q k / sqrt(head_dim) + bias) v.
+
+    A query may attend to a key if `k_position <= q_position` (when `causal`) and if `mask` is
+    True for the pair (when given). With fewer key and value heads than query heads, consecutive
+    query heads share one. A query that may attend to nothing reads zeros. Raises ValueError for
+    shapes that do not fit together.
+    """
+    _check_shapes(q, k, v, q_positions, k_positions)
+    groups = q.shape[1] // k.shape[1]
+    k, v = (t.repeat_interleave(groups, dim=1) if groups > 1 else t for t in (k, v))
+    bias = scheme.score_bias(q, k, q_positions, k_positions)
+    q, k = scheme.rotate(q, k, q_positions, k_positions)
+    allowed = _allowed(q_positions, k_positions, causal, mask)
+
+    if "read" not in scheme.open_doors:
+        bias = _closed(bias, allowed, q.dtype)
+        return functional.scaled_dot_product_attention(q, k, v, attn_mask=bias)
+    weights = attention_weights(q, k, bias, allowed)
+    read = scheme.read(weights, q_positions, k_positions)
+    return weights @ v if read is None else weights @ v + read
+
+
+def attention_weights(
+    q: Float[Tensor, "batch heads queries head_dim"],
+    k: Float[Tensor, "batch heads keys head_dim"],
+    bias: Tensor | None = None,
+    allowed: Bool[Tensor, "*batch_heads queries keys"] | None = None,
+) -> Float[Tensor, "batch heads queries keys"]:
+    """The weights themselves: softmax over the keys of q k / sqrt(head_dim) + bias.
+
+    Pairs that are not `allowed` get weight 0.
+    """
+    scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
+    if bias is not None:
+        scores = scores + bias
+    if allowed is None:
+        return scores.softmax(dim=-1)
+    weights = scores.masked_fill(~allowed, -torch.inf).softmax(dim=-1)
+    return weights.masked_fill(~allowed, 0)
+
+
+def causal_mask(
+    q_positions: Int[Tensor, "*batch queries"], k_positions: Int[Tensor, "*batch keys"]
+) -> Bool[Tensor, "*batch 1 queries keys"]:
+    """True where a query may look: at keys whose position is not after its own."""
+    seen = k_positions[..., None, :] <= q_positions[..., :, None]
+    return seen.unsqueeze(-3)
+
+
+def _allowed(
+    q_positions: Tensor, k_positions: Tensor, causal: bool, mask: Tensor | None
+) -> Tensor | None:
+    if not causal:
+        return mask
+    seen = causal_mask(q_positions, k_positions)
+    return seen if mask is None else seen & mask
+
+
+def _closed(bias: Tensor | None, allowed: Tensor | None, dtype: torch.dtype) -> Tensor | None:
+    """The mask that scaled_dot_product_attention takes: added to scores, or True where allowed."""
+    if bias is None:
+        return allowed
+    bias = bias.to(dtype)
+    return bias if allowed is None else bias.masked_fill(~allowed, -torch.inf)
+
+
+def _check_shapes(
+    q: Tensor, k: Tensor, v: Tensor, q_positions: Tensor, k_positions: Tensor
+) -> None:
+    for name, t in {"q": q, "k": k, "v": v}.items():
+        if t.ndim != 4:
+            raise ValueError(
+                f"{name} must have shape (batch, heads, length, head_dim), got {tuple(t.shape)}"
+            )
+    if k.shape[:3] != v.shape[:3]:
+        raise ValueError(
+            f"k and v must agree in batch, heads and length, got {tuple(k.shape)} and "
+            f"{tuple(v.shape)}"
+        )
+    if q.shape[1] % k.shape[1]:
+        raise ValueError(
+            f"{q.shape[1]} query heads cannot share {k.shape[1]} key heads evenly: "
+            "make the first a multiple of the second"
+        )
+    for name, positions, t in (
+        ("q_positions", q_positions, q),
+        ("k_positions", k_positions, k),
+    ):
+        if tuple(positions.shape) not in {(t.shape[2],), (t.shape[0], t.shape[2])}:
+            raise ValueError(
+                f"{name} must have shape (length,) or (batch, length), here ({t.shape[2]},) or "
+                f"({t.shape[0]}, {t.shape[2]}), got {tuple(positions.shape)}"
+            )
