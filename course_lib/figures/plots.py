@@ -1,0 +1,155 @@
+"""The course's pictures: each takes numbers and returns a figure, `show` puts it on the page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from torch import Tensor
+
+from course_lib.figures.style import BLACK, DIVERGING, SCHEMES, SEQUENTIAL, figure
+
+
+def numbers(values: Any) -> np.ndarray:
+    """Whatever holds numbers, on any device, as an array that matplotlib can draw."""
+    return torch.as_tensor(values).detach().cpu().double().numpy()
+
+
+def heat_map(
+    values: Tensor,
+    title: str,
+    xlabel: str,
+    ylabel: str,
+    *,
+    rows: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
+    width: float = 7.0,
+    height: float = 3.2,
+    limit: float | None = None,
+) -> Figure:
+    """One coloured cell a number; red is above zero, blue below, white is zero."""
+    fig, ax = figure(width, height)
+    draw_heat_map(ax, values, limit, rows, columns, fig)
+    ax.set(xlabel=xlabel, ylabel=ylabel, title=title)
+    return fig
+
+
+def draw_heat_map(
+    ax: Axes,
+    values: Tensor,
+    limit: float | None = None,
+    rows: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
+    fig: Figure | None = None,
+) -> None:
+    """A heat map on axes of your own; with `fig`, a colour bar beside it."""
+    cells = numbers(values)
+    signed = cells.min() < 0
+    limit = limit or max(abs(cells).max(), 1e-12)
+    image = ax.imshow(
+        cells,
+        aspect="auto",
+        interpolation="nearest",
+        cmap=DIVERGING if signed else SEQUENTIAL,
+        vmin=-limit if signed else 0,
+        vmax=limit,
+    )
+    ax.grid(visible=False)
+    if rows:
+        ax.set_yticks(range(len(rows)), rows)
+    if columns:
+        ax.set_xticks(range(len(columns)), columns)
+    if cells.size <= 64:
+        _write_numbers(ax, cells, limit, signed)
+    if fig:
+        fig.colorbar(image, ax=ax, pad=0.02)
+
+
+def _write_numbers(ax: Axes, cells: np.ndarray, limit: float, signed: bool) -> None:
+    for (row, column), value in np.ndenumerate(cells):
+        dark = abs(value) > 0.6 * limit if signed else value < 0.6 * limit
+        ax.text(
+            column,
+            row,
+            f"{value:.2f}".rstrip("0").rstrip(".") if value else "0",
+            ha="center",
+            va="center",
+            color="white" if dark else BLACK,
+            fontsize=9,
+        )
+
+
+def lines(
+    x: Any,
+    ys: Mapping[str, Any],
+    title: str,
+    xlabel: str,
+    ylabel: str,
+    *,
+    width: float = 7.0,
+    height: float = 3.0,
+    mark: Mapping[str, float] | None = None,
+    **axes: Any,
+) -> Figure:
+    """One line for each name; a scheme's name gives it the scheme's colour and dashes.
+
+    `mark` names vertical lines; `axes` are settings of the axes, such as xscale="log".
+    """
+    fig, ax = figure(width, height)
+    for name, y in ys.items():
+        style = {k: v for k, v in SCHEMES.get(name, {}).items() if k != "marker"}
+        ax.plot(numbers(x), numbers(y), label=name, **style)
+    for name, place in (mark or {}).items():
+        ax.axvline(place, color=BLACK, linewidth=1, linestyle=":")
+        ax.annotate(
+            name, (place, 1), xycoords=("data", "axes fraction"), xytext=(4, -4),
+            textcoords="offset points", va="top", fontsize=9,
+        )  # fmt: skip
+    ax.set(title=title, xlabel=xlabel, ylabel=ylabel, **axes)
+    if len(ys) > 1:
+        ax.legend()
+    return fig
+
+
+def bars_with_seeds(
+    runs: Mapping[str, Sequence[float]], title: str, xlabel: str, chance: float | None = None
+) -> Figure:
+    """One bar for the median of each row's runs, one dot for each run; `chance` is a dashed line."""
+    fig, ax = figure(7.0, 0.8 + 0.42 * len(runs))
+    names = list(runs)[::-1]
+    for row, name in enumerate(names):
+        color = SCHEMES.get(name, {}).get("color", "#8FB8D0")
+        ax.barh(row, float(np.median(runs[name])), color=color, height=0.6)
+        ax.plot(runs[name], [row] * len(runs[name]), "o", color="white", markeredgecolor=BLACK)
+    if chance is not None:
+        ax.axvline(chance, color=BLACK, linewidth=1, linestyle="--")
+        ax.annotate(
+            "chance", (chance, 1), xycoords=("data", "axes fraction"), xytext=(0, 2),
+            textcoords="offset points", ha="center", fontsize=9,
+        )  # fmt: skip
+    ax.set_yticks(range(len(names)), names)
+    ax.set_title(title, pad=16 if chance is not None else None)
+    ax.set_xlabel(xlabel)
+    ax.grid(visible=False)
+    return fig
+
+
+def clocks(angles: Any, title: str, labels: Sequence[str], width: float = 7.0) -> Figure:
+    """A clock for each angle, in radians: cosine to the right, sine upwards."""
+    turns = numbers(angles)
+    fig, axes = figure(width, 0.6 + width / len(turns), columns=len(turns), squeeze=False)
+    circle = np.linspace(0, 2 * np.pi, 200)
+    for ax, angle, label in zip(axes[0], turns, labels, strict=True):
+        ax.plot(np.cos(circle), np.sin(circle), color="#BBBBBB", linewidth=1, linestyle="-")
+        ax.plot([0, np.cos(angle)], [0, np.sin(angle)], linestyle="-")
+        ax.plot(np.cos(angle), np.sin(angle), "o")
+        ax.set(xlim=(-1.15, 1.15), ylim=(-1.15, 1.15), aspect="equal", xticks=[], yticks=[])
+        ax.set_xlabel(label, fontsize=9)
+        ax.spines[:].set_visible(False)
+        ax.grid(visible=False)
+    fig.suptitle(title, x=0.01, ha="left", fontsize=11)
+    return fig

@@ -1,0 +1,72 @@
+"""The look of the course: colours, line styles and how a figure reaches the page."""
+
+from __future__ import annotations
+
+import base64
+import io
+from typing import Any
+
+import matplotlib
+from cycler import cycler
+from IPython.display import display
+from matplotlib.figure import Figure
+
+# Okabe and Ito's palette, which the colour-blind can tell apart; every line has its own dashes
+# as well, so that a grey print still reads.
+BLUE, ORANGE, GREEN, RED, PURPLE, SKY, BLACK = (
+    "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#222222",
+)  # fmt: skip
+SCHEMES: dict[str, dict[str, Any]] = {
+    "no position": {"color": BLACK, "linestyle": (0, (1, 1.5)), "marker": "o"},
+    "no position, causal": {"color": PURPLE, "linestyle": (0, (4, 1.5, 1, 1.5)), "marker": "s"},
+    "sinusoidal": {"color": BLUE, "linestyle": "-", "marker": "^"},
+    "learned": {"color": ORANGE, "linestyle": (0, (5, 2)), "marker": "D"},
+}
+DIVERGING, SEQUENTIAL = "RdBu_r", "viridis"
+
+STYLE = {
+    "axes.prop_cycle": cycler(color=[BLUE, ORANGE, GREEN, RED, PURPLE, SKY, BLACK])
+    + cycler(linestyle=["-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1))]),
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlelocation": "left",
+    "axes.titlesize": 11,
+    "axes.grid": True,
+    "axes.grid.axis": "y",
+    "axes.axisbelow": True,
+    "figure.constrained_layout.use": True,
+    "figure.dpi": 100,
+    "font.size": 10,
+    "grid.alpha": 0.3,
+    "legend.frameon": False,
+    "lines.linewidth": 1.8,
+}
+matplotlib.rcParams.update(STYLE)  # the learner's own plots look like ours
+
+
+def figure(
+    width: float = 7.0, height: float = 3.0, rows: int = 1, columns: int = 1, **options: Any
+) -> tuple[Figure, Any]:
+    """A figure in the course's style, `width` by `height` inches, and its axes.
+
+    It belongs to no window and no pyplot state: nothing is shown until `show`.
+    """
+    fig = Figure(figsize=(width, height))
+    return fig, fig.subplots(rows, columns, **options)
+
+
+def png(fig: Figure) -> bytes:
+    """The figure as a picture."""
+    buffer = io.BytesIO()
+    fig.savefig(buffer, format="png", dpi=100, metadata={"Software": None})
+    return buffer.getvalue()
+
+
+def show(fig: Figure, alt: str) -> None:
+    """Put the figure on the page, with `alt` for those who cannot see it."""
+    display(bundle(png(fig), alt), metadata={"image/png": {"alt": alt}}, raw=True)
+
+
+def bundle(picture: bytes, alt: str) -> dict[str, str]:
+    """A picture as Jupyter carries it, with words for where pictures are not shown."""
+    return {"image/png": base64.b64encode(picture).decode(), "text/plain": f"[figure: {alt}]"}
