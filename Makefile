@@ -1,0 +1,45 @@
+# Two commands do it all: `make lab` to learn, `make test` to test.
+# Written for GNU Make 3.81 or newer and any POSIX shell.
+
+VENV = .venv
+PYTHON =
+ARGS =
+run = "$(VENV)/bin/python" -m
+
+.DEFAULT_GOAL = help
+.PHONY: help lab test lint grade exercises constraints core-environment test-environment
+
+help: ## list these commands
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
+	@echo
+	@echo 'ARGS="..."   is handed on:  make lab ARGS=--no-browser   make test ARGS="-k rope"'
+	@echo 'PYTHON=...   chooses the Python that .venv is made with:  make lab PYTHON=python3.12'
+
+lab: core-environment ## open the course in JupyterLab
+	@PATH="$$(cd "$(VENV)/bin" && pwd):$$PATH" \
+	JUPYTER_CONFIG_PATH="$(CURDIR)/.jupyter$${JUPYTER_CONFIG_PATH:+:$$JUPYTER_CONFIG_PATH}" \
+	$(run) jupyterlab --ServerApp.root_dir="$(CURDIR)" $(ARGS)
+
+test: lint ## run every test
+	@$(run) pytest --nbval --nbval-current-env --nbval-cell-timeout=120 \
+	  -n 2 --dist loadfile --durations=10 $(ARGS)
+
+lint: test-environment ## check style and types only
+	@$(run) ruff check --quiet
+	@$(run) ruff format --check --quiet
+	@$(run) mypy
+
+grade: core-environment ## grade your exercises
+	@"$(VENV)/bin/course" grade $(ARGS)
+
+exercises: core-environment ## make the exercises from the solutions
+	@"$(VENV)/bin/course" exercises $(ARGS)
+
+constraints: ## write constraints.txt anew, from the newest versions
+	@sh tools/constraints.sh
+
+core-environment:
+	@VENV="$(VENV)" PYTHON="$(PYTHON)" sh tools/setup.sh core
+
+test-environment:
+	@VENV="$(VENV)" PYTHON="$(PYTHON)" sh tools/setup.sh test
