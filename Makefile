@@ -35,8 +35,8 @@ grade: core-environment ## grade your exercises
 exercises: core-environment ## make the exercises from the solutions
 	@"$(VENV)/bin/course" exercises $(ARGS)
 
-constraints: ## write constraints.txt anew, from the newest versions
-	@sh tools/constraints.sh
+constraints: core-environment ## write constraints.txt anew, with the newest versions
+	@"$(VENV)/bin/python" tools/constraints.py $(ARGS)
 
 core-environment:
 	@VENV="$(VENV)" PYTHON="$(PYTHON)" sh tools/setup.sh core
