@@ -16,8 +16,10 @@ HEAD = """\
 # The exact versions that the course is tested with: everything that `make lab` and
 # `make test` install. pyproject.toml holds the ranges. Written by `make constraints`.
 """
-MACOS_ONLY = ["appnope==0.1.4"]  # what another system's resolution leaves out (ipykernel needs it)
-CUDA = ("cuda-", "nvidia-", "triton")  # torch's CUDA build brings these, in versions it names itself
+# What ipykernel needs on macOS only, so that it is missing elsewhere.
+MACOS_ONLY = ["appnope==0.1.4"]
+# What torch's CUDA build brings along, in versions that it names itself.
+CUDA = ("cuda-", "nvidia-", "triton")
 
 root = Path(__file__).parent.parent
 constraints = root / "constraints.txt"
