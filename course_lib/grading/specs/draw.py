@@ -1,0 +1,22 @@
+"""Random tensors for cases, reproducible from a Random."""
+
+from __future__ import annotations
+
+from random import Random
+
+import torch
+from torch import Tensor
+
+
+def normal(rng: Random, *shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
+    """Numbers of size 1."""
+    return torch.randn(shape, generator=_generator(rng)).to(dtype)
+
+
+def shuffled(rng: Random, count: int, below: int | None = None) -> Tensor:
+    """`count` different positions under `below`, in random order."""
+    return torch.randperm(below or count, generator=_generator(rng))[:count]
+
+
+def _generator(rng: Random) -> torch.Generator:
+    return torch.Generator().manual_seed(rng.getrandbits(32))
