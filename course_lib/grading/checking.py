@@ -1,0 +1,125 @@
+"""What a learner calls in a notebook: `check`, `hint`, `progress`."""
+
+from __future__ import annotations
+
+import io
+import textwrap
+from random import Random
+from typing import Any
+
+from torch import Tensor
+
+from course_lib.grading.asking import ask_all, draw
+from course_lib.grading.exercise import Exercise
+from course_lib.grading.forbidden import forbidden_in_object
+from course_lib.grading.judging import Verdict, judge
+from course_lib.grading.specs import find
+
+_tried: dict[str, Verdict] = {}
+_hints_given: dict[str, int] = {}
+
+
+class CheckFailed(AssertionError):
+    """A check that did not pass. IPython shows its message alone, without a traceback."""
+
+    def _render_traceback_(self) -> list[str]:
+        return str(self).splitlines()
+
+
+def check(id: str, answer: Any) -> None:
+    """Check an answer: prints one line if it passes, else raises CheckFailed with a diagnosis."""
+    exercise = find(id)
+    verdict = verdict_on(exercise, answer)
+    _tried[id] = verdict
+    if verdict.verdict == "passed":
+        print(f"{id} passed: {exercise.title} ({_count(exercise.points, 'point')})")
+        return
+    if verdict.pictured:
+        _show(*verdict.pictured)
+    points = f", {verdict.points} of {exercise.points} points" if verdict.points else ""
+    # raised from here, so that nothing of the machinery stands in a traceback
+    raise CheckFailed(f"{id} {verdict.verdict}{points}: {exercise.title}\n{verdict.message}")
+
+
+def verdict_on(exercise: Exercise, answer: Any) -> Verdict:
+    """Ask and judge in one process, on the same inputs every time."""
+    used = forbidden_in_object(exercise, answer)
+    if used:
+        return Verdict("not attempted", message=shortcut(exercise, used))
+    questions = draw(exercise, Random(exercise.id))
+    return judge(exercise, questions, ask_all(exercise, answer, questions))
+
+
+def shortcut(exercise: Exercise, used: str) -> str:
+    """What to say to an answer that lets the library do the work."""
+    return f"`{exercise.name}` uses `{used}`, which does what is asked here: write it yourself."
+
+
+def hint(id: str) -> None:
+    """Print the next hint; after the last one, the last one again."""
+    hints = find(id).hints
+    number = min(_hints_given.get(id, 0) + 1, len(hints))
+    _hints_given[id] = number
+    print(textwrap.fill(f"hint {number} of {len(hints)}: {hints[number - 1]}", 88))
+
+
+def progress() -> None:
+    """Print the exercises that were checked since the kernel started."""
+    if not _tried:
+        print("no exercise checked yet in this kernel")
+        return
+    for id, verdict in sorted(_tried.items()):
+        exercise = find(id)
+        points = f"{verdict.points} of {_count(exercise.points, 'point')}"
+        print(f"{id:6}{verdict.verdict:15}{points:16}{exercise.title}")
+    total = sum(find(id).points for id in _tried)
+    print(f"together {sum(v.points for v in _tried.values())} of {_count(total, 'point')}")
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _show(expected: Tensor, got: Tensor) -> None:
+    """Expected, yours, difference: side by side, in a notebook only."""
+    from IPython.core.getipython import get_ipython
+
+    shell = get_ipython()  # type: ignore[no-untyped-call]
+    if shell is None or not hasattr(shell, "kernel") or expected.numel() < 2:
+        return
+    alt = f"three panels for a result of shape {tuple(expected.shape)}: expected, yours, difference"
+    data = {"image/png": _picture(expected, got), "text/plain": alt}
+    shell.display_pub.publish(data, {"image/png": {"alt": alt}})
+
+
+def _picture(expected: Tensor, got: Tensor) -> str:
+    import base64
+
+    from matplotlib.figure import Figure
+
+    a, b = (_flat(tensor) for tensor in (expected, got))
+    figure = Figure(figsize=(7.5, 1.9), layout="constrained")
+    limits = {"vmin": a.min().item(), "vmax": a.max().item()}
+    largest = (b - a).abs().nan_to_num().max().item()
+    panels = (
+        ("expected", a, {"cmap": "cividis", **limits}),
+        ("yours", b, {"cmap": "cividis", **limits}),
+        ("difference", b - a, {"cmap": "PuOr", "vmin": -largest, "vmax": largest}),
+    )
+    for axes, (title, values, colours) in zip(figure.subplots(1, 3), panels, strict=True):
+        if len(values) == 1:
+            axes.plot(values[0], marker=".")
+        else:
+            shown = axes.imshow(values, aspect="auto", interpolation="nearest", **colours)
+            figure.colorbar(shown, ax=axes)
+        axes.set_title(title, fontsize=9)
+        axes.tick_params(labelsize=7)
+    png = io.BytesIO()
+    figure.savefig(png, format="png", dpi=90)
+    return base64.b64encode(png.getvalue()).decode()
+
+
+def _flat(tensor: Tensor) -> Tensor:
+    """As rows and columns of real numbers: leading dimensions are put below each other."""
+    real = tensor.abs() if tensor.is_complex() else tensor
+    return real.double().reshape(-1, tensor.shape[-1] if tensor.ndim else 1)

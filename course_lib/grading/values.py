@@ -1,0 +1,145 @@
+"""Plain values: to JSON and back exactly, and how far apart two tensors are.
+
+What a learner's kernel sends is read by this file alone, so nothing here executes what it reads.
+"""
+
+from __future__ import annotations
+
+import base64
+import math
+import numbers
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+DTYPES = {
+    str(dtype).removeprefix("torch."): dtype
+    for dtype in (
+        torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.complex128,
+        torch.complex64, torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool,
+    )
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Other:
+    """Stands for a value that is not plain; all that is known of it is its type."""
+
+    type: str
+
+
+def encode(value: Any) -> Any:
+    """`value` as JSON can hold it; what is not plain is kept as the name of its type."""
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    if isinstance(value, numbers.Real):
+        number = float(value)
+        return number if math.isfinite(number) else {"float": str(number)}
+    if isinstance(value, Tensor) and str(value.dtype).removeprefix("torch.") in DTYPES:
+        return _encode_tensor(value)
+    if isinstance(value, list):
+        return [encode(item) for item in value]
+    if isinstance(value, tuple):
+        return {"tuple": [encode(item) for item in value]}
+    if isinstance(value, dict):
+        return {"dict": [[encode(key), encode(item)] for key, item in value.items()]}
+    kind = type(value)
+    name = kind.__qualname__
+    return {"other": name if kind.__module__ == "builtins" else f"{kind.__module__}.{name}"}
+
+
+def _encode_tensor(tensor: Tensor) -> dict[str, Any]:
+    flat = tensor.detach().cpu().resolve_conj().resolve_neg().contiguous().reshape(-1)
+    raw = flat.view(torch.uint8).numpy().tobytes()
+    return {
+        "tensor": str(tensor.dtype).removeprefix("torch."),
+        "shape": list(tensor.shape),
+        "data": base64.b64encode(raw).decode(),
+    }
+
+
+def decode(plain: Any) -> Any:
+    """What `encode` was given. Raises ValueError for anything that it does not write."""
+    if plain is None or isinstance(plain, (bool, str, int, float)):
+        return plain
+    if isinstance(plain, list):
+        return [decode(item) for item in plain]
+    match plain:
+        case {"tensor": str(dtype), "shape": list(shape), "data": str(data)}:
+            return _decode_tensor(dtype, shape, data)
+        case {"float": "nan" | "inf" | "-inf" as text}:
+            return float(text)
+        case {"tuple": list(items)}:
+            return tuple(decode(item) for item in items)
+        case {"dict": list(pairs)}:
+            return {decode(key): decode(item) for key, item in pairs}
+        case {"other": str(name)}:
+            return Other(name)
+    raise ValueError(f"not an encoded value: {plain!r:.80}")
+
+
+def _decode_tensor(dtype: str, shape: list[int], data: str) -> Tensor:
+    raw = bytearray(base64.b64decode(data, validate=True))
+    if dtype not in DTYPES or not all(isinstance(n, int) and n >= 0 for n in shape):
+        raise ValueError(f"not an encoded tensor: dtype {dtype!r:.40}, shape {shape!r:.40}")
+    if len(raw) != math.prod(shape) * DTYPES[dtype].itemsize:
+        raise ValueError(f"{len(raw)} bytes do not make a {dtype} tensor of shape {shape}")
+    if not raw:
+        return torch.empty(shape, dtype=DTYPES[dtype])
+    return torch.frombuffer(raw, dtype=DTYPES[dtype]).reshape(shape)
+
+
+def tolerance(expected: Tensor) -> float:
+    """How far a right answer may be off: half of the digits of the expected dtype.
+
+    sqrt(eps) times max(1, largest |expected|): two right ways to compute the same thing differ
+    by a few eps, and a wrong one by far more. Integers and booleans must be equal.
+    """
+    if not (expected.is_floating_point() or expected.is_complex()):
+        return 0.0
+    finite = expected[torch.isfinite(expected)].abs()
+    largest = float(finite.max()) if finite.numel() else 0.0
+    return math.sqrt(torch.finfo(expected.dtype).eps) * max(1.0, largest)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Where two tensors of one shape first differ by more than the tolerance."""
+
+    where: tuple[int, ...]
+    largest: float
+
+
+def difference(expected: Tensor, got: Tensor) -> Difference | None:
+    """None if `got` is as good as `expected`; equal infinities and NaNs count as equal."""
+    wide = torch.promote_types(expected.dtype, got.dtype)
+    for dtype in (torch.complex128, torch.float64, torch.int64):
+        if wide.is_complex == dtype.is_complex and wide.is_floating_point == dtype.is_floating_point:
+            wide = dtype
+            break
+    a, b = expected.to(wide), got.to(wide)
+    same = (a == b) | ((a != a) & (b != b))
+    error = (a - b).abs().to(torch.float64).nan_to_num(nan=math.inf).masked_fill(same, 0.0)
+    wrong = error > tolerance(expected)
+    if not wrong.any():
+        return None
+    return Difference(tuple(wrong.nonzero()[0].tolist()), float(error.max()))
+
+
+def short(value: Any) -> str:
+    """`value` in one line, for a message: a large tensor is told by its shape."""
+    if isinstance(value, Other):
+        return f"a value of type {value.type}"
+    if isinstance(value, Tensor):
+        if value.numel() > 12:
+            dtype = str(value.dtype).removeprefix("torch.")
+            return f"tensor of shape {tuple(value.shape)}, {dtype}"
+        return " ".join(repr(value).split()).replace("[ ", "[")
+    if isinstance(value, tuple):
+        return "(" + ", ".join(short(item) for item in value) + ("," * (len(value) == 1)) + ")"
+    text = f"{value:.6g}" if isinstance(value, float) else repr(value)
+    return text if len(text) <= 120 else text[:117] + "..."
