@@ -73,12 +73,7 @@ choose_python() {
 
 # An environment that exists is kept, unless its interpreter is gone (an upgrade of Python does that).
 make_environment() {
-    if [ -x "$VENV/bin/python" ] && version "$VENV/bin/python" >/dev/null; then
-        if [ -n "$PYTHON" ] && [ "$(version "$PYTHON")" != "$(version "$VENV/bin/python")" ]; then
-            stop "$VENV is made with Python $(version "$VENV/bin/python"), not with $PYTHON: remove it (rm -r $VENV) and run make again."
-        fi
-        return
-    fi
+    [ -z "$(version "$VENV/bin/python")" ] || return 0
     if [ -e "$VENV" ] && [ ! -e "$VENV/pyvenv.cfg" ]; then
         stop "$VENV is in the way, and is no Python environment: move it and run make again."
     fi
@@ -114,6 +109,10 @@ explain_and_stop() {
     stop "The installation failed: ${reason:-pip gave no reason} (details: $log). Run make again when that is mended."
 }
 
+if [ -n "$PYTHON" ] && [ -x "$VENV/bin/python" ] &&
+    [ "$(version "$PYTHON")" != "$(version "$VENV/bin/python")" ]; then
+    stop "$VENV is made with Python $(version "$VENV/bin/python"), not with $PYTHON: remove it (rm -r $VENV) and run make again."
+fi
 installed "$want" && exit 0
 [ "$want" = core ] && installed test && exit 0
 
