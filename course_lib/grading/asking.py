@@ -27,9 +27,7 @@ def draw(exercise: Exercise, rng: Random) -> list[Any]:
     if exercise.kind == "test":
         return rng.sample(range(len(exercise.versions)), len(exercise.versions))
     assert exercise.cases is not None, f"exercise {exercise.id} has no cases"
-    return [
-        {name: encode(value) for name, value in case.items()} for case in exercise.cases(rng)
-    ]
+    return [{name: encode(value) for name, value in case.items()} for case in exercise.cases(rng)]
 
 
 def ask_all(exercise: Exercise, answer: Any, questions: list[Any]) -> list[Outcome]:

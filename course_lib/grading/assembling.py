@@ -33,7 +33,7 @@ class Placed:
 def merge(released: list[Cell], learner: list[Cell]) -> list[Placed]:
     """The released notebook with the learner's answers in their slots and own cells between.
 
-    A learner's own cell comes after the released cell that it followed. An edited set-up cell
+    A learner's own cell comes after the released cell that it followed. An edited released cell
     counts as one: the released one runs first, so that nothing in it can be missing.
     """
     slots = _match(released, learner)
@@ -42,7 +42,7 @@ def merge(released: list[Cell], learner: list[Cell]) -> list[Placed]:
     for cell in learner:
         slot = slots.get(id(cell))
         followed = slot["id"] if slot else followed
-        if slot is None or _is_edited_setup(cell, slot):
+        if slot is None or _is_edited(cell, slot):
             own.setdefault(followed, []).append(cell)
     answers = {slot["id"]: cell for cell in learner if (slot := slots.get(id(cell)))}
     first = next(filter(None, (role_and_exercise(cell)[1] for cell in released)), None)
@@ -90,9 +90,10 @@ def _match(released: list[Cell], learner: list[Cell]) -> dict[int, Cell]:
     return slots
 
 
-def _is_edited_setup(cell: Cell, slot: Cell) -> bool:
-    setup = slot["cell_type"] == "code" and role_and_exercise(slot)[0] == "other"
-    return setup and slot["id"] != BUTTON and not same_code(cell["source"], slot["source"])
+def _is_edited(cell: Cell, slot: Cell) -> bool:
+    """Whether the learner wrote into a cell that is no place for answers."""
+    free = role_and_exercise(slot)[0] == "other" and slot["id"] != BUTTON
+    return free and not same_code(cell["source"], slot["source"])
 
 
 def same_code(one: str, other: str) -> bool:

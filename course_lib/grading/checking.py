@@ -12,7 +12,7 @@ from torch import Tensor
 from course_lib.grading.asking import ask_all, draw
 from course_lib.grading.exercise import Exercise
 from course_lib.grading.forbidden import forbidden_in_object
-from course_lib.grading.judging import Verdict, judge
+from course_lib.grading.judging import Verdict, judge, next_step
 from course_lib.grading.specs import find
 
 _tried: dict[str, Verdict] = {}
@@ -37,8 +37,8 @@ def check(id: str, answer: Any) -> None:
     if verdict.pictured:
         _show(*verdict.pictured)
     points = f", {verdict.points} of {exercise.points} points" if verdict.points else ""
-    # raised from here, so that nothing of the machinery stands in a traceback
-    raise CheckFailed(f"{id} {verdict.verdict}{points}: {exercise.title}\n{verdict.message}")
+    says = f"{id} {verdict.verdict}{points}: {exercise.title}\n{verdict.message}"
+    raise CheckFailed(f"{says}\n{next_step(id, verdict.verdict)}")
 
 
 def verdict_on(exercise: Exercise, answer: Any) -> Verdict:
@@ -84,7 +84,7 @@ def _show(expected: Tensor, got: Tensor) -> None:
     """Expected, yours, difference: side by side, in a notebook only."""
     from IPython.core.getipython import get_ipython
 
-    shell = get_ipython()  # type: ignore[no-untyped-call]
+    shell = get_ipython()
     if shell is None or not hasattr(shell, "kernel") or expected.numel() < 2:
         return
     alt = f"three panels for a result of shape {tuple(expected.shape)}: expected, yours, difference"

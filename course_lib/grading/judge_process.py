@@ -37,7 +37,7 @@ class KernelDied(Exception):
     """The kernel is gone; the message says how."""
 
 
-class WatchedKernel(RunningKernel):  # type: ignore[misc]
+class WatchedKernel(RunningKernel):
     """nbval's kernel, but a dead one is noticed at once, and one that floods us is stopped."""
 
     folder = ""
@@ -193,9 +193,7 @@ class Judge:
             what = "the answer cell" if cell["role"] == "answer" else "a cell beside the answer"
             self.trouble.setdefault(cell["exercise"], (problem[0], f"{what}: {problem[1]}"))
 
-    def _judge_check(
-        self, id: str, problem: tuple[str, str] | None, outputs: list[Any]
-    ) -> None:
+    def _judge_check(self, id: str, problem: tuple[str, str] | None, outputs: list[Any]) -> None:
         exercise = self.exercises[id]
         sent = [data[MIME] for out in outputs if MIME in (data := out.get("data", {}))]
         if problem and problem[0] == "timed out":

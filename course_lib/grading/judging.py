@@ -63,14 +63,22 @@ def not_attempted(exercise: Exercise, outcomes: list[Outcome]) -> bool:
     return all(outcome.get("raised") == "NotImplementedError" for outcome in outcomes)
 
 
-def _closing(exercise: Exercise, mistake: Mistake | None) -> str:
-    likely = f"Likely mistake: {mistake.name}. {mistake.why}\n" if mistake else ""
-    return f'{likely}hint("{exercise.id}") gives the next hint.'
+def next_step(id: str, verdict: str) -> str:
+    """What to do about a verdict."""
+    return {
+        "passed": "",
+        "failed": f'hint("{id}") gives the next hint.',
+        "not attempted": f'Write it yourself; hint("{id}") gives the first hint.',
+        "error": "Run the cell in JupyterLab, and read the last line of its error.",
+        "timed out": "Look for a loop that does not end, or work that grows with the input.",
+        "missing": f"`course reset {id}` brings the answer cell back.",
+    }[verdict]
 
 
-def _failed(exercise: Exercise, says: str, mistake: Mistake | None, **more: Any) -> Verdict:
-    message = f"{says}\n{_closing(exercise, mistake)}"
-    return Verdict("failed", message=message, mistake=mistake.name if mistake else None, **more)
+def _failed(says: str, mistake: Mistake | None, **more: Any) -> Verdict:
+    if mistake:
+        says += f"\nLikely mistake: {mistake.name}. {mistake.why}"
+    return Verdict("failed", message=says, mistake=mistake.name if mistake else None, **more)
 
 
 # Functions
@@ -90,7 +98,7 @@ def _judge_function(exercise: Exercise, questions: list[Any], outcomes: list[Out
     arguments = ", ".join(f"{name}={short(decode(v))}" for name, v in questions[first].items())
     says = f"{exercise.name}({arguments})\n{problem.says}"
     mistake = _named_mistake(exercise, questions, outcomes, failing)
-    return _failed(exercise, says, mistake, pictured=problem.pictured)
+    return _failed(says, mistake, pictured=problem.pictured)
 
 
 def find_problem(
@@ -246,18 +254,18 @@ def _same_outcome(wrong: Outcome, outcome: Outcome) -> bool:
 def _judge_number(exercise: Exercise, value: Any, outcome: Outcome) -> Verdict:
     if "raised" in outcome:
         says = f"`{exercise.name}` raised {outcome['raised']}: {outcome.get('message', '')}"
-        return _failed(exercise, says, None)
+        return _failed(says, None)
     number = as_number(value)
     if number is None or isinstance(number, bool):
         says = f"`{exercise.name}` should be a number, got {short(value)}"
-        return _failed(exercise, says, None)
+        return _failed(says, None)
     if math.isnan(number):
-        return _failed(exercise, f"`{exercise.name}` is nan, not a number", None)
+        return _failed(f"`{exercise.name}` is nan, not a number", None)
     if _near(exercise, number, exercise.reference):
         return Verdict("passed", exercise.points)
     close = (mistake for mistake in exercise.mistakes if _near(exercise, number, mistake.answer))
     says = f"`{exercise.name}` = {short(number)} is not right."
-    return _failed(exercise, says, next(close, None))
+    return _failed(says, next(close, None))
 
 
 def _near(exercise: Exercise, number: float, right: Any) -> bool:
@@ -270,7 +278,8 @@ def _near(exercise: Exercise, number: float, right: Any) -> bool:
 
 
 def _judge_test(exercise: Exercise, questions: list[int], outcomes: list[Outcome]) -> Verdict:
-    asked = [(exercise.versions[i], outcome) for i, outcome in zip(questions, outcomes, strict=True)]
+    versions = [exercise.versions[i] for i in questions]
+    asked = list(zip(versions, outcomes, strict=True))
     rejected = [(version, outcome) for version, outcome in asked if "raised" in outcome]
     survivors = sorted(v.name for v, outcome in asked if not v.right and "raised" not in outcome)
     wrong = sum(not version.right for version, _ in asked)
@@ -279,16 +288,18 @@ def _judge_test(exercise: Exercise, questions: list[int], outcomes: list[Outcome
         if version.right:
             why = f"{outcome['raised']}: {outcome.get('message') or 'no message'}"
             says = f"`{exercise.name}` rejects a version that is right ({version.name}): {why}"
-            return _failed(exercise, says, mistake)
+            return _failed(says, mistake)
     if not survivors:
         return Verdict("passed", exercise.points)
     killed = wrong - len(survivors)
     says = f"`{exercise.name}` rejects {killed} of {wrong} wrong versions; one that it accepts: "
     points = exercise.points * killed // wrong
-    return _failed(exercise, says + survivors[0], mistake, points=points)
+    return _failed(says + survivors[0], mistake, points=points)
 
 
-def _named_test(exercise: Exercise, questions: list[int], outcomes: list[Outcome]) -> Mistake | None:
+def _named_test(
+    exercise: Exercise, questions: list[int], outcomes: list[Outcome]
+) -> Mistake | None:
     pattern = ["raised" in outcome for outcome in outcomes]
     for mistake in exercise.mistakes:
         theirs = ask_all(exercise, mistake.answer, questions)

@@ -40,8 +40,7 @@ def read(path: Path) -> list[Cell]:
     try:
         cells = json.loads(text).get("cells")
     except (ValueError, AttributeError, RecursionError) as error:
-        why = f"it may be truncated ({error})" if text.lstrip().startswith("{") else "it is not JSON"
-        raise NotebookError(f"is no notebook, or a damaged one: {why:.120}") from None
+        raise NotebookError(f"is no notebook, or a truncated one: {error!s:.100}") from None
     if not isinstance(cells, list):
         raise NotebookError("is no notebook of format 4: it has no list of cells")
     return [_regular(cell) for cell in cells if isinstance(cell, dict)]
@@ -68,7 +67,7 @@ def grade_id(cell: Cell) -> str:
 
 
 def role_and_exercise(cell: Cell) -> tuple[str, str | None]:
-    """("answer", "2.1") for the released cell `answer-2-1`, likewise "check"; else ("other", None)."""
+    """("answer", "2.1") for the cell `answer-2-1`, likewise for "check"; else ("other", None)."""
     match = re.fullmatch(r"(answer|check)-(\d+)-(\d+)", cell["id"])
     return (match[1], f"{match[2]}.{match[3]}") if match else ("other", None)
 
@@ -86,7 +85,7 @@ def write(path: Path, notebook: dict[str, Any]) -> None:
     """Write as Jupyter does, keys sorted; the file is there whole or not at all."""
     import nbformat
 
-    text: str = nbformat.writes(nbformat.from_dict(notebook))  # type: ignore[no-untyped-call]
+    text: str = nbformat.writes(nbformat.from_dict(notebook))
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     unfinished.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
@@ -176,7 +175,7 @@ def execute(path: Path, timeout: float = 120) -> None:
     import nbformat
     from nbclient import NotebookClient
 
-    notebook = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
+    notebook = nbformat.read(path, as_version=4)
     client = NotebookClient(
         notebook, timeout=timeout, resources={"metadata": {"path": str(path.parent)}}
     )

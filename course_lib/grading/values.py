@@ -116,11 +116,9 @@ class Difference:
 
 def difference(expected: Tensor, got: Tensor) -> Difference | None:
     """None if `got` is as good as `expected`; equal infinities and NaNs count as equal."""
-    wide = torch.promote_types(expected.dtype, got.dtype)
-    for dtype in (torch.complex128, torch.float64, torch.int64):
-        if wide.is_complex == dtype.is_complex and wide.is_floating_point == dtype.is_floating_point:
-            wide = dtype
-            break
+    common = torch.promote_types(expected.dtype, got.dtype)
+    exact = torch.float64 if common.is_floating_point else torch.int64
+    wide = torch.complex128 if common.is_complex else exact
     a, b = expected.to(wide), got.to(wide)
     same = (a == b) | ((a != a) & (b != b))
     error = (a - b).abs().to(torch.float64).nan_to_num(nan=math.inf).masked_fill(same, 0.0)

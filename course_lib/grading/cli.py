@@ -1,0 +1,164 @@
+"""The command line: `course grade`, `course exercises`, and what else authors and learners run."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+# torch takes seconds to import, so each command imports what it needs when it runs
+Arguments = argparse.Namespace
+
+
+class UsageError(Exception):
+    """A call that cannot be carried out; the message is one line."""
+
+
+def _home(name: str) -> Path:
+    """`name` here, or in the checkout that course_lib was installed from."""
+    here = Path(name)
+    return here if here.is_dir() else Path(__file__).parents[2] / name
+
+
+def grade(arguments: Arguments) -> int:
+    """Grade notebooks; 0 for full points, 1 for less."""
+    from tqdm import tqdm
+
+    from course_lib.grading import report
+    from course_lib.grading.runner import Settings, expected
+    from course_lib.grading.runner import grade as grade_paths
+
+    if os.environ.get("COURSE_GRADING"):
+        raise UsageError("a notebook that is being graded cannot grade itself")
+    settings = Settings(arguments.timeout, arguments.released, arguments.specs)
+    paths = [Path(path) for path in arguments.paths] or _all(arguments.exercises, settings.released)
+    for path in paths:
+        _must_be_gradable(path, settings.released)
+    total = sum(len(expected(path.name, settings)) for path in paths)
+    with tqdm(total=total, desc="grading", unit="exercise", file=sys.stderr, leave=False) as bar:
+        graded = grade_paths(paths, settings, bar.update)
+    report.print_table(graded)
+    for path, text in (
+        (arguments.json, json.dumps(graded, indent=1) + "\n"),
+        (arguments.html, report.html_page(graded)),
+        (arguments.junit, report.junit(graded)),
+    ):
+        if path:
+            path.write_text(text, encoding="utf-8")
+    return 0 if graded["points"] == graded["max_points"] else 1
+
+
+def _all(exercises: Path, released: Path) -> list[Path]:
+    """One path for each released notebook: one that was deleted is reported, not forgotten."""
+    if not exercises.is_dir():
+        raise UsageError(f"there is no folder {exercises}: `course exercises` makes it")
+    return [exercises / path.name for path in sorted(released.glob("*.ipynb"))]
+
+
+def _must_be_gradable(path: Path, released: Path) -> None:
+    names = [known.name for known in sorted(released.glob("*.ipynb"))]
+    if path.name not in names:
+        raise UsageError(f"{path} is no exercise notebook; there are {', '.join(names)}")
+    if not path.exists() and not path.parent.is_dir():
+        raise UsageError(f"there is no file {path}")
+
+
+def exercises(arguments: Arguments) -> int:
+    """Generate the exercise notebooks, around those that were changed."""
+    from importlib import import_module
+
+    from course_lib.grading import notebooks, workspace
+
+    known = import_module(arguments.specs).EXERCISES
+    released = arguments.released
+    before = {path.name: notebooks.read(path) for path in released.glob("*.ipynb")}
+    if arguments.solutions.is_dir():
+        workspace.release(arguments.solutions, released, known)
+    for line in workspace.refresh(arguments.exercises, released, before, arguments.force):
+        print(line)
+    return 0
+
+
+def reset(arguments: Arguments) -> int:
+    """Bring one answer cell back."""
+    from course_lib.grading.workspace import reset as reset_answer
+
+    print(reset_answer(arguments.exercises, arguments.released, arguments.id))
+    return 0
+
+
+def update(arguments: Arguments) -> int:
+    """Pull a newer release and carry the answers over."""
+    from course_lib.grading.workspace import update as pull
+
+    for line in pull(arguments.exercises):
+        print(line)
+    return 0
+
+
+def execute(arguments: Arguments) -> int:
+    """Run notebooks in place and store clean outputs."""
+    from course_lib.grading.notebooks import execute as run
+
+    for path in arguments.paths:
+        run(path)
+        print(f"{path}: executed")
+    return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """All commands and their options."""
+    course = argparse.ArgumentParser(prog="course", description="Where Am I? The course's tool.")
+    commands = course.add_subparsers(required=True, metavar="COMMAND")
+
+    def add(name: str, run: Callable[[Arguments], int]) -> argparse.ArgumentParser:
+        command = commands.add_parser(name, help=run.__doc__, description=run.__doc__)
+        command.set_defaults(run=run)
+        return command
+
+    def add_learners(name: str, run: Callable[[Arguments], int]) -> argparse.ArgumentParser:
+        command = add(name, run)
+        command.add_argument("--exercises", type=Path, default=_home("exercises"), metavar="DIR")
+        command.add_argument("--released", type=Path, default=Path(__file__).parent / "released",
+                             help=argparse.SUPPRESS)  # fmt: skip
+        command.add_argument("--specs", default="course_lib.grading.specs", help=argparse.SUPPRESS)
+        return command
+
+    grading = add_learners("grade", grade)
+    grading.add_argument("paths", nargs="*", type=Path, help="notebooks; none means all")
+    for kind in ("json", "html", "junit"):
+        grading.add_argument(f"--{kind}", type=Path, metavar="FILE", help=f"write {kind} there")
+    grading.add_argument("--timeout", type=float, default=60.0, help="seconds for each cell")
+    generating = add_learners("exercises", exercises)
+    generating.add_argument("--solutions", type=Path, default=_home("solutions"), metavar="DIR")
+    generating.add_argument("--force", action="store_true", help="replace changed ones as well")
+    add_learners("reset", reset).add_argument("id", help="an exercise, such as 2.1")
+    add_learners("update", update)
+    add("execute", execute).add_argument("paths", nargs="+", type=Path)
+    return course
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command; 2 for a call that cannot be carried out."""
+    arguments = parser().parse_args(argv)
+    try:
+        return int(arguments.run(arguments))
+    except UsageError as error:
+        said = str(error)
+    except OSError as error:
+        said = f"{error.filename}: {error.strerror}"
+    except Exception as error:
+        from course_lib.grading.notebooks import NotebookError
+
+        if not isinstance(error, NotebookError):
+            raise
+        said = str(error)
+    print(f"course: {said}", file=sys.stderr)
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

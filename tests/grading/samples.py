@@ -1,0 +1,118 @@
+"""Notebooks made for the tests of the grader, from `sample_specs`."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sample_specs
+
+from course_lib.grading import notebooks
+from course_lib.grading.exercise import Exercise
+from course_lib.grading.runner import Settings, grade
+
+NAME = "09_sample.ipynb"
+RIGHT = """def {name}(x, factor):
+    if factor == 0:
+        raise ValueError("no")
+    return x * factor"""
+Cells = list[dict[str, Any]]
+
+
+def cell(id: str, source: str, **metadata: Any) -> dict[str, Any]:
+    return {"id": id, "cell_type": "code", "metadata": metadata, "source": source}
+
+
+def solution(exercise: Exercise) -> str:
+    if exercise.kind == "predict":
+        return "guess = None\n### BEGIN SOLUTION\nguess = 42\n### END SOLUTION"
+    head, body = f"def {exercise.name}(x, factor):", ("if factor == 0:", "    raise ValueError('no')",
+                                                      "return x * factor")  # fmt: skip
+    if exercise.kind == "test":
+        head, body = (
+            f"def {exercise.name}(implementation):",
+            ("assert implementation(2) == 4", "assert implementation(-1) == 1", ""),
+        )
+    lines = ["### BEGIN SOLUTION", *body, "### END SOLUTION"]
+    return "\n".join([head, '    """Do it."""', *("    " + line for line in lines)])
+
+
+def solved(ids: list[str]) -> Cells:
+    cells = [
+        {"id": "title", "cell_type": "markdown", "metadata": {}, "source": "# Sample"},
+        cell("setup", "import torch\nfrom course_lib.grading import check, grade_button"),
+    ]
+    for id in ids:
+        exercise = sample_specs.EXERCISES[id]
+        slug = id.replace(".", "-")
+        for role, source in (
+            ("answer", solution(exercise)),
+            ("check", f'check("{id}", {exercise.name})'),
+        ):
+            data = notebooks.nbgrader_metadata(role, exercise)
+            cells.append(cell(f"{role}-{slug}", source, nbgrader=data))
+    return [*cells, cell("grade-button", "grade_button()")]
+
+
+def save(path: Path, cells: Cells) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(notebooks.as_notebook(cells)))
+    return path
+
+
+class Workshop:
+    """A released notebook in a temporary folder, and a learner's copy to do things to."""
+
+    def __init__(self, folder: Path, ids: list[str], name: str = NAME):
+        self.released = folder / "released"
+        self.exercises = folder / "exercises"
+        self.solutions = folder / "solutions"
+        self.path = self.exercises / name
+        save(self.solutions / name, solved(ids))
+        generated = notebooks.generate(self.solutions / name, sample_specs.EXERCISES)
+        notebooks.write(self.released / name, generated)
+        self.cells: Cells = copy.deepcopy(notebooks.read(self.released / name))
+
+    def at(self, id: str) -> int:
+        return [cell["id"] for cell in self.cells].index(id)
+
+    def answer(self, number: int, source: str | None = None, **metadata: Any) -> dict[str, Any]:
+        """Put `source`, else a right answer, into the answer cell of exercise 9.`number`."""
+        mine = self.cells[self.at(f"answer-9-{number}")]
+        mine["source"] = (source or RIGHT).replace("{name}", f"scale_{number}")
+        mine["metadata"].update(metadata)
+        return mine
+
+    def insert_after(self, id: str, *new: dict[str, Any]) -> None:
+        place = self.at(id) + 1
+        self.cells[place:place] = list(new)
+
+    def grade(self, **settings: Any) -> dict[str, Any]:
+        """Save, grade, and give the exercises by number; the file must stay as it is."""
+        content = save(self.path, self.cells).read_bytes()
+        report = grade([self.path], self.settings(**settings))
+        assert self.path.read_bytes() == content
+        graded = report["notebooks"][0]["exercises"]
+        assert report["points"] == sum(one["points"] for one in graded)
+        return {int(one["id"].split(".")[1]): one for one in graded}
+
+    def settings(self, **more: Any) -> Settings:
+        return Settings(**{"released": self.released, "specs": "sample_specs", **more})
+
+
+MakeWorkshop = Callable[..., Workshop]
+
+
+@pytest.fixture
+def workshop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MakeWorkshop:
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))  # for the specs, in subprocesses
+
+    def make(numbers: int | list[int], name: str = NAME) -> Workshop:
+        chosen = range(1, numbers + 1) if isinstance(numbers, int) else numbers
+        return Workshop(tmp_path, [f"9.{number}" for number in chosen], name)
+
+    return make
