@@ -25,7 +25,7 @@ test: lint ## run every test
 	  -n 2 --dist loadfile --durations=10 $(ARGS)
 
 lint: test-environment ## check style and types only
-	@$(run) ruff check --quiet
+	@$(run) ruff check --quiet --output-format concise
 	@$(run) ruff format --check --quiet
 	@$(run) mypy
 
