@@ -106,6 +106,7 @@ explain_and_stop() {
         stop "No network: pip cannot reach its package index (details: $log). Connect, or set HTTPS_PROXY or PIP_INDEX_URL if you are behind a proxy or a mirror, and run make again."
     fi
     reason=$(grep -i '^ *error:' "$log" | tail -n 1)
+    reason=${reason:-$(grep -v '^exit status' "$log" | tail -n 1)}
     stop "The installation failed: ${reason:-pip gave no reason} (details: $log). Run make again when that is mended."
 }
 
