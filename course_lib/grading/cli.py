@@ -19,8 +19,9 @@ class UsageError(Exception):
 
 def _home(name: str) -> Path:
     """`name` here, or in the checkout that course_lib was installed from."""
+    checkout = Path(__file__).parents[2]
     here = Path(name)
-    return here if here.is_dir() else Path(__file__).parents[2] / name
+    return here if here.is_dir() or not (checkout / "Makefile").exists() else checkout / name
 
 
 def grade(arguments: Arguments) -> int:
@@ -37,6 +38,9 @@ def grade(arguments: Arguments) -> int:
     paths = [Path(path) for path in arguments.paths] or _all(arguments.exercises, settings.released)
     for path in paths:
         _must_be_gradable(path, settings.released)
+    for path in filter(None, (arguments.json, arguments.html, arguments.junit)):
+        if not path.parent.is_dir():
+            raise UsageError(f"there is no folder {path.parent} to write {path.name} to")
     total = sum(len(expected(path.name, settings)) for path in paths)
     with tqdm(total=total, desc="grading", unit="exercise", file=sys.stderr, leave=False) as bar:
         graded = grade_paths(paths, settings, bar.update)

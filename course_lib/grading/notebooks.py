@@ -32,17 +32,17 @@ def read(path: Path) -> list[Cell]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise NotebookError(f"cannot be read: {error.strerror}") from None
+        raise NotebookError(f"{path.name} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise NotebookError("is no notebook: it is not text") from None
+        raise NotebookError(f"{path.name} is no notebook: it is not text") from None
     if not text.strip():
-        raise NotebookError("is empty")
+        raise NotebookError(f"{path.name} is empty")
     try:
         cells = json.loads(text).get("cells")
     except (ValueError, AttributeError, RecursionError) as error:
-        raise NotebookError(f"is no notebook, or a truncated one: {error!s:.100}") from None
+        raise NotebookError(f"{path.name} is no notebook, or truncated: {error!s:.90}") from None
     if not isinstance(cells, list):
-        raise NotebookError("is no notebook of format 4: it has no list of cells")
+        raise NotebookError(f"{path.name} is no notebook of format 4: it has no cells")
     return [_regular(cell) for cell in cells if isinstance(cell, dict)]
 
 

@@ -85,8 +85,7 @@ def junit(report: dict[str, Any]) -> str:
             kind = {"passed": None, "failed": "failure", "not attempted": "skipped"}
             tag = kind.get(one["verdict"], "error")
             if tag:
-                text = "".join(c for c in one["message"] if c.isprintable() or c == "\n")
-                ElementTree.SubElement(case, tag, message=one["verdict"]).text = text
+                ElementTree.SubElement(case, tag, message=one["verdict"]).text = one["message"]
         verdicts = [one["verdict"] for one in notebook["exercises"]]
         failed, skipped = verdicts.count("failed"), verdicts.count("not attempted")
         errors = len(verdicts) - failed - skipped - verdicts.count("passed")

@@ -98,7 +98,7 @@ def grade_notebook(path: Path, settings: Settings, progress: Progress) -> dict[s
         run_rounds(assembled.cells, settings, settle)
     except NotebookError as error:
         for id in exercises:
-            settle(id, {"verdict": "missing", "message": f"{path.name} {error}."})
+            settle(id, {"verdict": "missing", "message": f"{error}."})
     except Exception as error:  # a bug of ours in one notebook is not to cost another its grade
         for id in exercises:
             settle(id, {"verdict": "error", "message": f"could not be graded: {error!r}"})
@@ -108,6 +108,8 @@ def grade_notebook(path: Path, settings: Settings, progress: Progress) -> dict[s
 
 
 def _scored(exercise: Exercise, verdict: dict[str, Any]) -> dict[str, Any]:
+    # a message may quote the learner's: no control characters in terminals and XML
+    message = "".join(c for c in verdict["message"] if c.isprintable() or c == "\n")
     return {
         "id": exercise.id,
         "title": exercise.title,
@@ -115,7 +117,7 @@ def _scored(exercise: Exercise, verdict: dict[str, Any]) -> dict[str, Any]:
         "max_points": exercise.points,
         "verdict": verdict["verdict"],
         "mistake": verdict.get("mistake"),
-        "message": verdict["message"],
+        "message": message,
     }
 
 
@@ -132,7 +134,7 @@ def must_be_same_notebook(
             return
     found = sorted({str(id) for _, id in map(notebooks.role_and_exercise, learner) if id})
     others = f" (it has {', '.join(found)})" if found else ""
-    raise NotebookError(f"is another notebook under this name{others}")
+    raise NotebookError(f"{name} is another notebook under this name{others}")
 
 
 # Rounds

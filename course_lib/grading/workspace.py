@@ -119,7 +119,7 @@ def update(folder: Path) -> Iterator[str]:
     kept = [backup(path) for path in changed]
     try:
         if changed:
-            _git(folder, "checkout", "HEAD", "--", *(path.name for path in changed))
+            _git(folder, "checkout", "HEAD", "--", *(path.relative_to(folder) for path in changed))
         base = {path: notebooks.read(path) for path in changed}
         _git(folder, "pull", "--ff-only")
         merged = {
@@ -160,7 +160,7 @@ def carried(base: list[Cell], learner: list[Cell], new: list[Cell]) -> list[Cell
     return result
 
 
-def _git(folder: Path, *arguments: str) -> str:
+def _git(folder: Path, *arguments: str | Path) -> str:
     try:
         done = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True)
     except OSError as error:

@@ -86,7 +86,8 @@ EXERCISES = {
             versions=(
                 Version("power", True, lambda x: x**2), Version("product", True, lambda x: x * x),
                 Version("double", False, lambda x: 2 * x - (x < 0)),
-                Version("cube", False, lambda x: x**3), Version("signed", False, lambda x: x * abs(x)),
+                Version("cube", False, lambda x: x**3),
+                Version("signed", False, lambda x: x * abs(x)),
             ),
         ),
     )

@@ -30,13 +30,11 @@ def cell(id: str, source: str, **metadata: Any) -> dict[str, Any]:
 def solution(exercise: Exercise) -> str:
     if exercise.kind == "predict":
         return "guess = None\n### BEGIN SOLUTION\nguess = 42\n### END SOLUTION"
-    head, body = f"def {exercise.name}(x, factor):", ("if factor == 0:", "    raise ValueError('no')",
-                                                      "return x * factor")  # fmt: skip
+    head = f"def {exercise.name}(x, factor):"
+    body = ["if factor == 0:", "    raise ValueError('no')", "return x * factor"]
     if exercise.kind == "test":
-        head, body = (
-            f"def {exercise.name}(implementation):",
-            ("assert implementation(2) == 4", "assert implementation(-1) == 1", ""),
-        )
+        head = f"def {exercise.name}(implementation):"
+        body = ["assert implementation(2) == 4", "assert implementation(-1) == 1"]
     lines = ["### BEGIN SOLUTION", *body, "### END SOLUTION"]
     return "\n".join([head, '    """Do it."""', *("    " + line for line in lines)])
 

@@ -42,7 +42,9 @@ def test_what_learners_and_editors_do_to_cells(workshop: MakeWorkshop) -> None:
     shop.answer(7, "def scale_7(x, factor):\n    while True:\n        pass")
     expect(7, "timed out")
     # right, with a warning on stderr, tags and comments that nbval obeys
-    shop.answer(8, "import warnings, sys\nwarnings.warn('!')\nprint('?', file=sys.stderr)\n" + RIGHT)
+    shop.answer(
+        8, "import warnings, sys\nwarnings.warn('!')\nprint('?', file=sys.stderr)\n" + RIGHT
+    )
     expect(8, "passed")
     shop.answer(9, "# NBVAL_SKIP\n" + RIGHT, tags=["nbval-skip", "raises-exception"])
     expect(9, "passed")
@@ -89,7 +91,9 @@ def test_what_learners_and_editors_do_to_cells(workshop: MakeWorkshop) -> None:
         "def scale_20(x, factor): return s(x, factor)",
     )
     expect(20, "not attempted")
-    shop.answer(21, "import course_lib.grading.specs as s\nscale_21 = s.EXERCISES['9.21'].reference")
+    shop.answer(
+        21, "import course_lib.grading.specs as s\nscale_21 = s.EXERCISES['9.21'].reference"
+    )
     expect(21, "not attempted")
     shop.answer(22, "# a note, nothing else\n" + shop.cells[shop.at("answer-9-22")]["source"])
     expect(22, "not attempted")
@@ -107,7 +111,9 @@ def test_what_learners_and_editors_do_to_cells(workshop: MakeWorkshop) -> None:
         (shop.exercises / name).write_text("raise SystemExit('planted')")
     graded = shop.grade(timeout=2)
     assert {number: one["verdict"] for number, one in graded.items()} == want
-    assert graded[1]["mistake"] == "adds" and "scale_1(x=tensor([1., 2., 3.])" in graded[1]["message"]
+    assert (
+        graded[1]["mistake"] == "adds" and "scale_1(x=tensor([1., 2., 3.])" in graded[1]["message"]
+    )
     assert "SyntaxError" in graded[4]["message"] and ".py" not in graded[4]["message"]
     assert "SystemExit" in graded[6]["message"]
     assert "sinusoidal_encoding" in graded[20]["message"]

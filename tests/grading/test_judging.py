@@ -1,0 +1,269 @@
+"""What a check says: the first thing that is wrong, in words, and the mistake by its name."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from sample_specs import EXERCISES, NUMBER, POSITIVE, TEST, a_test, careless_test, function, scaled
+
+from course_lib.grading import checking
+from course_lib.grading.asking import ask_all, draw
+from course_lib.grading.exercise import Exercise
+from course_lib.grading.judging import Verdict, judge
+from course_lib.grading.values import decode, difference, encode, tolerance
+
+SCALE = function(1)
+PLAIN = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.lists(inner, max_size=3).map(tuple)
+        | st.dictionaries(st.text() | st.integers(), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+DTYPES = (torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.complex64,
+          torch.int64, torch.int32, torch.uint8, torch.bool)  # fmt: skip
+
+
+def verdict_on(exercise: Exercise, answer: Any) -> Verdict:
+    questions = draw(exercise, Random(0))
+    return judge(exercise, questions, ask_all(exercise, answer, questions))
+
+
+@given(PLAIN)
+def test_plain_values_survive_json(value: Any) -> None:
+    assert repr(decode(encode(value))) == repr(value)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(), (0, 3), (2, 3)])
+def test_tensors_survive_json_to_the_bit(dtype: torch.dtype, shape: tuple[int, ...]) -> None:
+    values = torch.tensor([math.nan, math.inf, 1 / 3, -0.0, 1e30, 2]).nan_to_num(
+        **({} if dtype.is_floating_point else {"nan": 0, "posinf": 1})
+    )
+    tensor = values.clamp(-9, 9).to(dtype)[: math.prod(shape)].reshape(shape)
+    back = decode(encode(tensor))
+    assert back.dtype == dtype and back.shape == shape
+    assert encode(back) == encode(tensor)
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {"tensor": "float32", "shape": [2], "data": "AAAA"},
+        {"tensor": "object", "shape": [], "data": ""},
+        {"tensor": "float32", "shape": [-1], "data": ""},
+        {"tensor": "float32", "shape": ["a"], "data": ""},
+        {"pickle": "gASV"},
+        {"float": "1"},
+    ],
+)
+def test_what_encode_never_writes_is_refused(forged: Any) -> None:
+    with pytest.raises(ValueError, match="encoded|bytes"):
+        decode(forged)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
+def test_the_tolerance_follows_the_expected_dtype_and_size(dtype: torch.dtype) -> None:
+    expected = torch.tensor([1.0, 400.0, math.inf], dtype=dtype)
+    allowed = tolerance(expected)
+    assert allowed == pytest.approx(math.sqrt(torch.finfo(dtype).eps) * 400)
+    assert difference(expected, expected.double() + 0.9 * allowed) is None
+    found = difference(expected, expected.double() + torch.tensor([0, 1.1 * allowed, 0]))
+    assert found and found.where == (1,)
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (lambda x, factor: 1 / 0, "raised ZeroDivisionError"),
+        (lambda x, factor: None, "returned None: is there a `return`?"),
+        (lambda x, factor: (x * factor).numpy(), "got a value of type numpy.ndarray: torch.from"),
+        (lambda x, factor: (x * factor).tolist(), "got a list: torch.tensor"),
+        (lambda x, factor: (x * factor)[None], "should have shape (3,), got (1, 3)"),
+        (lambda x, factor: (x * factor).long(), "should have dtype torch.float32, got torch.int64"),
+        (lambda x, factor: (x * factor).bfloat16(), "got torch.bfloat16"),
+        (lambda x, factor: (x * factor).to(torch.complex64), "got torch.complex64"),
+        (
+            lambda x, factor: x * factor / (x - 2) * (x - 2),
+            "gives nan (not a number), first at [1]",
+        ),
+        (lambda x, factor: x.mul_(factor), "changed its input in place"),
+        (lambda x, factor: x * factor + 0.1, "first differs at [0]: expected 2, got 2.1"),
+        (lambda x, factor: exec("raise SystemExit(3)"), "raised SystemExit"),
+        (lambda x: x, "raised TypeError"),
+    ],
+)
+def test_the_first_thing_wrong_is_named(answer: Callable[..., Any], says: str) -> None:
+    verdict = verdict_on(SCALE, answer)
+    assert verdict.verdict == "failed" and says in verdict.message
+    assert verdict.message.startswith("scale_1(x=tensor([1., 2., 3.]), factor=2)")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        scaled,
+        lambda x, factor: scaled(x.double(), factor),
+        lambda x, factor: torch.stack([scaled(row, factor) for row in x]),
+        lambda x, factor: torch.from_numpy(np.asarray(scaled(x, factor))),
+        lambda x, factor: torch.nn.Parameter(scaled(x, factor)),
+    ],
+)
+def test_right_answers_of_any_style_pass(answer: Callable[..., Any]) -> None:
+    assert verdict_on(SCALE, answer) == Verdict("passed", 2)
+
+
+@pytest.mark.parametrize("mistake", SCALE.mistakes, ids=lambda mistake: mistake.name)
+def test_mistakes_are_named(mistake: Any) -> None:
+    verdict = verdict_on(SCALE, mistake.answer)
+    assert verdict.mistake == mistake.name and mistake.why in verdict.message
+
+
+def test_a_value_where_an_error_is_right_is_told_so() -> None:
+    verdict = verdict_on(SCALE, lambda x, factor: x * (factor or math.pi))
+    assert "should raise ValueError (factor must not be 0)" in verdict.message
+
+
+def test_a_property_is_said_in_its_own_words() -> None:
+    exercise = function(1, properties=(POSITIVE,))
+    verdict = verdict_on(exercise, lambda x, factor: -scaled(x, factor))
+    assert "this must hold, and does not: every entry is positive" in verdict.message
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdict", "mistake"),
+    [
+        (42, "passed", None),
+        (torch.tensor(42.2), "passed", None),
+        (np.float64(41.9), "passed", None),
+        (None, "not attempted", None),
+        (..., "not attempted", None),
+        (43, "failed", "off by one"),
+        (21.0, "failed", "half"),
+        (1e9, "failed", None),
+        (True, "failed", None),
+        (math.nan, "failed", None),
+        ("42", "failed", None),
+        (torch.ones(3), "failed", None),
+    ],
+)
+def test_numbers(answer: Any, verdict: str, mistake: str | None) -> None:
+    judged = verdict_on(EXERCISES[f"9.{NUMBER}"], answer)
+    assert (judged.verdict, judged.mistake) == (verdict, mistake)
+    assert "42.0" not in judged.message.replace("got '42'", "")  # a message gives nothing away
+
+
+def stub(*arguments: object) -> None:
+    raise NotImplementedError
+
+
+def test_a_stub_is_not_attempted() -> None:
+    for id in ("9.1", f"9.{TEST}"):
+        assert verdict_on(EXERCISES[id], stub).verdict == "not attempted"
+
+
+def too_strict(implementation: Any) -> None:
+    raise AssertionError("never")
+
+
+@pytest.mark.parametrize(
+    ("answer", "points", "says", "mistake"),
+    [
+        (a_test, 3, "", None),
+        (careless_test, 1, "rejects 1 of 3 wrong versions; one that it accepts: double",
+         "only positive"),
+        (lambda implementation: False, 0, "rejects 0 of 3 wrong versions", "asserts nothing"),
+        (too_strict, 0, "rejects a version that is right", None),
+    ],
+)  # fmt: skip
+def test_a_test_earns_points_by_what_it_rejects(
+    answer: Any, points: int, says: str, mistake: str | None
+) -> None:
+    judged = verdict_on(EXERCISES[f"9.{TEST}"], answer)
+    assert (judged.points, judged.mistake) == (points, mistake) and says in judged.message
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [[], [{}] * 3, [1, 2, 3], [{"value": {"tensor": "float32", "shape": [9], "data": ""}}] * 3],
+)
+def test_forged_outcomes_raise_and_never_pass(forged: Any) -> None:
+    with pytest.raises(ValueError, match="cannot be read|bytes"):
+        judge(SCALE, draw(SCALE, Random(0)), forged)
+
+
+def test_the_judge_s_questions_do_not_come_from_the_kernel() -> None:
+    """Outcomes for other inputs, however right there, do not answer what was asked."""
+    asked, other = draw(SCALE, Random(1)), draw(SCALE, Random(2))
+    assert judge(SCALE, asked, ask_all(SCALE, scaled, other)).verdict == "failed"
+
+
+# In a notebook
+
+
+@pytest.fixture
+def sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checking, "find", EXERCISES.__getitem__)
+    monkeypatch.setattr(checking, "_tried", {})
+    monkeypatch.setattr(checking, "_hints_given", {})
+
+
+def test_check_prints_one_stable_line_or_raises_a_short_message(
+    sample: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def right(x: torch.Tensor, factor: float) -> torch.Tensor:
+        if not factor:
+            raise ValueError
+        return x * factor
+
+    checking.check("9.1", right)
+    assert capsys.readouterr().out == "9.1 passed: Scale 1 (2 points)\n"
+    with pytest.raises(checking.CheckFailed) as caught:
+        checking.check("9.2", lambda x, factor: x + factor)
+    lines = caught.value._render_traceback_()
+    assert lines == str(caught.value).splitlines() and len(lines) <= 8
+    assert lines[0] == "9.2 failed: Scale 2" and lines[-1] == 'hint("9.2") gives the next hint.'
+    checking.progress()
+    out = capsys.readouterr().out
+    assert "2 of 2 points" in out and "together 2 of 4 points" in out
+
+
+def test_hints_come_one_at_a_time(sample: None, capsys: pytest.CaptureFixture[str]) -> None:
+    for _ in range(3):
+        checking.hint("9.1")
+    lines = capsys.readouterr().out.splitlines()
+    assert (
+        lines
+        == ["hint 1 of 2: Multiply."] + ["hint 2 of 2: x * factor, after a look at factor."] * 2
+    )
+
+
+def test_the_library_s_own_function_is_no_attempt(sample: None) -> None:
+    from course_lib.grading.specs import lesson_02
+
+    sinusoidal_encoding = type(lesson_02._encoding)(
+        scaled.__code__, {"__name__": "course_lib.encodings.absolute"}, "sinusoidal_encoding"
+    )
+
+    def helper(x: torch.Tensor, factor: float) -> torch.Tensor:
+        return sinusoidal_encoding(x, factor)
+
+    for answer in (sinusoidal_encoding, helper, lambda x, factor: helper(x, factor)):
+        with pytest.raises(checking.CheckFailed, match="9.1 not attempted.*\n.*`sinusoidal_enc"):
+            checking.check("9.1", answer)
+
+
+def test_a_picture_is_drawn_for_any_shape() -> None:
+    for shape in [(3,), (2, 3), (2, 2, 3), (4, 1)]:
+        tensor = torch.rand(shape)
+        assert checking._picture(tensor, tensor + 1).startswith("iVBOR")

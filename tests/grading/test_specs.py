@@ -1,0 +1,99 @@
+"""The tests of the checks: every exercise's right answers pass, every named wrong one fails."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from course_lib.grading.asking import ask_all, draw
+from course_lib.grading.exercise import Exercise, Mistake
+from course_lib.grading.judging import Verdict, judge
+from course_lib.grading.specs import EXERCISES, find
+
+if importlib.util.find_spec("alternatives"):
+    from alternatives import ALTERNATIVES
+else:
+    ALTERNATIVES: dict[str, list[Any]] = {}
+
+ALL = list(EXERCISES.values())
+FUNCTIONS = [exercise for exercise in ALL if exercise.kind in ("implement", "repair")]
+WRONG = [(exercise, mistake) for exercise in ALL for mistake in exercise.mistakes]
+RIGHT = [(find(id), right) for id, functions in ALTERNATIVES.items() for right in functions]
+
+
+def by_id(exercise: Any) -> str | None:
+    return exercise.id if isinstance(exercise, Exercise) else getattr(exercise, "name", None)
+
+
+def judged(exercise: Exercise, answer: Any, rng: Random | None = None) -> Verdict:
+    questions = draw(exercise, rng or Random(exercise.id))
+    return judge(exercise, questions, ask_all(exercise, answer, questions))
+
+
+@pytest.mark.parametrize("exercise", ALL, ids=by_id)
+def test_the_reference_passes(exercise: Exercise) -> None:
+    assert judged(exercise, exercise.reference) == Verdict("passed", exercise.points)
+
+
+@pytest.mark.parametrize(("exercise", "mistake"), WRONG, ids=by_id)
+def test_every_wrong_answer_fails_and_is_named(exercise: Exercise, mistake: Mistake) -> None:
+    verdict = judged(exercise, mistake.answer)
+    assert (verdict.verdict, verdict.mistake) == ("failed", mistake.name), verdict.message
+    # one mistake may come in several variants, under one name
+    whys = [other.why for other in exercise.mistakes if other.name == mistake.name]
+    assert any(why in verdict.message for why in whys)
+
+
+@pytest.mark.parametrize("exercise", ALL, ids=by_id)
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(rng=st.randoms(use_true_random=False))
+def test_no_wrong_answer_ever_passes(exercise: Exercise, rng: Random) -> None:
+    questions = draw(exercise, rng)
+    for mistake in exercise.mistakes:
+        verdict = judge(exercise, questions, ask_all(exercise, mistake.answer, questions))
+        assert verdict.verdict == "failed", mistake.name
+    answers = ask_all(exercise, exercise.reference, questions)
+    assert judge(exercise, questions, answers).verdict == "passed"
+
+
+@pytest.mark.parametrize(("exercise", "right"), RIGHT, ids=by_id)
+def test_differently_written_right_answers_pass(exercise: Exercise, right: Any) -> None:
+    for seed in (exercise.id, "another"):
+        verdict = judged(exercise, right, Random(seed))
+        assert verdict.verdict == "passed", verdict.message
+
+
+@pytest.mark.parametrize("exercise", FUNCTIONS, ids=by_id)
+def test_a_function_has_two_more_right_answers(exercise: Exercise) -> None:
+    assert len(ALTERNATIVES.get(exercise.id, [])) >= 2
+
+
+@pytest.mark.parametrize("exercise", ALL, ids=by_id)
+def test_an_exercise_is_complete(exercise: Exercise) -> None:
+    enough = 4 if exercise in FUNCTIONS else 2
+    assert len(exercise.mistakes) >= enough
+    assert exercise.hints and all(len(hint.split()) < 160 for hint in exercise.hints)
+    assert exercise.minutes > 0 and exercise.points > 0
+    assert (exercise.cases is not None) == (exercise in FUNCTIONS)
+    if exercise.kind == "test":
+        kinds = [version.right for version in exercise.versions]
+        assert kinds.count(True) >= 2 and kinds.count(False) >= 3
+
+
+@pytest.mark.parametrize("exercise", FUNCTIONS, ids=by_id)
+def test_case_arguments_are_the_reference_s(exercise: Exercise) -> None:
+    names = list(inspect.signature(exercise.reference).parameters)
+    assert exercise.cases
+    for case in exercise.cases(Random(1)):
+        assert list(case) == names[: len(case)]
+
+
+def test_an_unknown_exercise_is_refused_by_name() -> None:
+    with pytest.raises(ValueError, match=r"'7\.7'.*0\.1"):
+        find("7.7")
