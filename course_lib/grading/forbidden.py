@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import sys
+import warnings
 from collections.abc import Iterable
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -23,22 +24,28 @@ def parse(source: str) -> ast.Module | None:
     """The cell's syntax tree, magics and shell lines included; None for a syntax error."""
     from IPython.core.inputtransformer2 import TransformerManager
 
-    try:
-        return ast.parse(TransformerManager().transform_cell(source))
-    except (SyntaxError, ValueError, RecursionError):
-        return None
+    with warnings.catch_warnings(action="ignore"):
+        try:
+            tree = ast.parse(TransformerManager().transform_cell(source))
+            compile(tree, "cell", "exec", TOP_LEVEL_AWAIT)  # finds a `return` outside a function
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
+    return tree
 
 
 def bound_names(tree: ast.AST) -> set[str]:
-    """Names that a cell or statement gives a meaning to."""
-    names = set()
-    for node in ast.walk(tree):
+    """Names that a cell or statement gives a meaning to, outside of its functions."""
+    names, pending = set(), [tree]
+    while pending:
+        node = pending.pop()
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             names.add(node.name)
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            continue
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             names.add(node.id)
         elif isinstance(node, ast.alias):
             names.add(node.asname or node.name.split(".")[0])
+        pending += ast.iter_child_nodes(node)
     return names
 
 

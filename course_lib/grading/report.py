@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import sys
 from typing import Any
 from xml.etree import ElementTree
 
@@ -18,16 +19,18 @@ def print_table(report: dict[str, Any]) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    table = Table(show_lines=True)
+    table = Table(show_lines=True, expand=True)
     for heading in ("exercise", "points", "verdict", "diagnosis", "next step"):
-        table.add_column(heading, justify="right" if heading == "points" else "left")
+        table.add_column(
+            heading, ratio={"diagnosis": 4, "exercise": 2, "next step": 2}.get(heading)
+        )
     for notebook in report["notebooks"]:
         for one in notebook["exercises"]:
             colour = COLOURS.get(one["verdict"], "#777777")
             verdict = f"[{colour}]{one['verdict']}[/]"
             texts = map(escape, (_name(one), _points(one)))
             table.add_row(*texts, verdict, *map(escape, (one["message"], _next(one))))
-    console = Console()
+    console = Console(width=None if sys.stdout.isatty() else 120)
     console.print(table)
     console.print(f"{_points(report)} points", highlight=False)
 

@@ -15,7 +15,7 @@ FORGED = {"application/vnd.course.answer+json": {"outcomes": []}, "text/plain": 
 
 
 def test_what_learners_and_editors_do_to_cells(workshop: MakeWorkshop) -> None:
-    shop = workshop(23)
+    shop = workshop(24)
     want: dict[int, str] = {}
 
     def expect(number: int, verdict: str) -> None:
@@ -97,6 +97,9 @@ def test_what_learners_and_editors_do_to_cells(workshop: MakeWorkshop) -> None:
     expect(21, "not attempted")
     shop.answer(22, "# a note, nothing else\n" + shop.cells[shop.at("answer-9-22")]["source"])
     expect(22, "not attempted")
+    # a name of one exercise as a local name in another, and in a comment
+    shop.answer(24, RIGHT.replace("    return", "    scale_22 = 1  # not scale_22\n    return"))
+    expect(24, "passed")
     # a cell that sends values of its own, before it is asked
     shop.answer(
         23,
