@@ -16,7 +16,7 @@ from course_lib.grading.notebooks import BUTTON, Cell, grade_id, role_and_exerci
 NOT_ATTEMPTED = "`{name}` is still to be written."
 MISSING = (
     "there is no answer cell, and no other cell that defines `{name}`. "
-    '`course reset {id}` brings the cell back, "course update" those of a newer release.'
+    "`course reset {id}` brings the cell back, `course update` those of a newer release."
 )
 
 

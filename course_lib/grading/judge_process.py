@@ -2,8 +2,8 @@
 
 Started by `runner` as `python -P -m course_lib.grading.judge_process` with a plan on stdin. The
 kernel asks (see `asking`); this process, which the kernel cannot reach, draws the questions and
-judges the answers. What happens is appended to a file line by line, so that a process which ends
-at once leaves behind how far it came.
+judges the answers. What happens is written line by line to the pipe that was our stdout, so that
+a process which ends at once leaves behind how far it came; the kernel has another stdout.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from importlib import import_module
 from pathlib import Path
 from queue import Empty
 from random import Random
-from typing import Any
+from typing import Any, TextIO
 
 import nbval.plugin
 import pytest
@@ -126,12 +126,12 @@ class WatchedKernel(RunningKernel):
 class Judge:
     """The pytest plugin: knows what each cell is for, judges check cells, writes down the rest."""
 
-    def __init__(self, plan: dict[str, Any]):
+    def __init__(self, plan: dict[str, Any], events: TextIO):
         self.timeout: float = plan["timeout"]
         self.specs: str = plan["specs"]
         self.exercises = import_module(self.specs).EXERCISES
         self.cells = {cell["id"]: cell for cell in plan["cells"]}
-        self.log = Path(plan["log"])
+        self.events = events
         self.trouble: dict[str, tuple[str, str]] = {}
         self.questions = {
             cell["exercise"]: draw(self.exercises[cell["exercise"]], Random(secrets.randbits(64)))
@@ -154,8 +154,7 @@ class Judge:
         return cell_source(exercise, self.questions[exercise.id], self.specs)
 
     def note(self, event: str, **fields: Any) -> None:
-        with self.log.open("a", encoding="utf-8") as log:
-            log.write(json.dumps({"event": event, **fields}) + "\n")
+        print(json.dumps({"event": event, **fields}), file=self.events, flush=True)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_call(self, item: Any) -> None:
@@ -225,14 +224,17 @@ def _error_text(reply: dict[str, Any]) -> str:
 
 
 def main() -> int:
-    """Run the plan on stdin; the exit status says nothing, the log says all."""
+    """Run the plan on stdin; the exit status says nothing, the events say all."""
     plan = json.load(sys.stdin)
     folder = Path(plan["folder"])
-    plan_judge = Judge(plan)
+    events = open(os.dup(1), "w", encoding="utf-8")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # pytest's own words go nowhere
+    plan_judge = Judge(plan, events)
     notebook, settings = folder / "graded.ipynb", folder / "grading.ini"
     write(notebook, plan_judge.notebook())
     settings.write_text("[pytest]\n")
-    WatchedKernel.folder = plan["kernel_folder"]
+    WatchedKernel.folder = str(folder / "empty")
+    os.mkdir(WatchedKernel.folder)
     WatchedKernel.max_output = plan["max_output"]
     nbval.plugin.RunningKernel = WatchedKernel
     options = ["--nbval-lax", "--nbval-current-env", "--noconftest", "-q", "-p", "nbval.plugin"]

@@ -71,7 +71,7 @@ def next_step(id: str, verdict: str) -> str:
         "not attempted": f'hint("{id}") gives the first hint.',
         "error": "Run the cell in JupyterLab, and read the last line of its error.",
         "timed out": "Look for a loop that does not end, or work that grows with the input.",
-        "missing": f"`course reset {id}` brings the answer cell back.",
+        "missing": f"`course reset {id}` brings the cell back, `course exercises` a notebook.",
     }[verdict]
 
 

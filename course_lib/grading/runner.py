@@ -176,39 +176,25 @@ def run_rounds(
 
 def run_round(cells: list[dict[str, Any]], settings: Settings) -> Round:
     """Run `cells` in one subprocess, which may end in any way it likes."""
-    with (
-        tempfile.TemporaryDirectory(prefix="course-", ignore_cleanup_errors=True) as folder,
-        tempfile.TemporaryDirectory(prefix="kernel-", ignore_cleanup_errors=True) as empty,
-    ):
-        log = Path(folder) / "events.jsonl"
+    limit = STARTUP + (settings.timeout + 10) * len(cells)
+    with tempfile.TemporaryDirectory(prefix="course-", ignore_cleanup_errors=True) as folder:
         plan = {"cells": cells, "specs": settings.specs, "timeout": settings.timeout,
-                "max_output": settings.max_output, "log": str(log), "folder": folder,
-                "kernel_folder": empty}  # fmt: skip
-        with open(Path(folder) / "stderr", "w+", encoding="utf-8", errors="replace") as stderr:
-            limit = STARTUP + (settings.timeout + 10) * len(cells)
-            ended = _run_process(json.dumps(plan), folder, stderr, limit)
-            stderr.seek(0)
-            said = stderr.read()[-500:]
-        lines = log.read_text(encoding="utf-8").split("\n") if log.exists() else [""]
-    result = read_events([json.loads(line) for line in lines[:-1]])
-    result.why = result.why or f"{ended} {said}".strip()
+                "max_output": settings.max_output, "folder": folder}  # fmt: skip
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "course_lib.grading.judge_process"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            cwd=folder, env=clean_environment(folder), text=True, start_new_session=True,
+        )  # fmt: skip
+        try:
+            events, said = process.communicate(json.dumps(plan), timeout=limit)
+            ended = f"the grading process ended with status {process.returncode}."
+        except subprocess.TimeoutExpired:
+            process.kill()
+            events, said = process.communicate()
+            ended = f"grading was stopped after {limit:g} s."
+    result = read_events([json.loads(line) for line in events.split("\n")[:-1]])
+    result.why = result.why or f"{ended} {said[-500:]}".strip()
     return result
-
-
-def _run_process(plan: str, folder: str, stderr: Any, limit: float) -> str:
-    process = subprocess.Popen(
-        [sys.executable, "-P", "-m", "course_lib.grading.judge_process"],
-        stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=stderr,
-        cwd=folder, env=clean_environment(folder), text=True, start_new_session=True,
-    )  # fmt: skip
-    try:
-        process.communicate(plan, timeout=limit)
-        return f"the grading process ended with status {process.returncode}."
-    except subprocess.TimeoutExpired:
-        return f"grading was stopped after {limit:g} s."
-    finally:
-        process.kill()
-        process.wait()
 
 
 def clean_environment(folder: str) -> dict[str, str]:
@@ -225,7 +211,7 @@ def clean_environment(folder: str) -> dict[str, str]:
 
 
 def read_events(events: list[dict[str, Any]]) -> Round:
-    """A round from its log. A cell that started, and neither ended nor died, is the culprit."""
+    """A round from its events. A cell that started, and neither ended nor died, is the culprit."""
     result = Round()
     for event in events:
         if event["event"] == "start":
