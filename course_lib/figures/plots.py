@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from course_lib.figures.style import BLACK, DIVERGING, SCHEMES, SEQUENTIAL, figure
+from course_lib.figures.style import BLACK, DIVERGING, RED, SCHEMES, SEQUENTIAL, figure
 
 
 def numbers(values: Any) -> np.ndarray:
@@ -75,7 +75,7 @@ def _write_numbers(ax: Axes, cells: np.ndarray, limit: float, signed: bool) -> N
         ax.text(
             column,
             row,
-            f"{value:.2f}".rstrip("0").rstrip(".") if value else "0",
+            f"{round(value, 2) + 0.0:.2f}".removesuffix(".00"),  # adding 0 makes -0 a 0
             ha="center",
             va="center",
             color="white" if dark else BLACK,
@@ -116,15 +116,25 @@ def lines(
 
 
 def bars_with_seeds(
-    runs: Mapping[str, Sequence[float]], title: str, xlabel: str, chance: float | None = None
+    runs: Mapping[str, Sequence[float]],
+    title: str,
+    xlabel: str,
+    *,
+    chance: float | None = None,
+    ceilings: Mapping[str, float] | None = None,
 ) -> Figure:
-    """One bar for the median of each row's runs, one dot for each run; `chance` is a dashed line."""
+    """One bar for the median of each row's runs and one dot for each run.
+
+    `chance` is a dashed line through all rows, a ceiling a thick red mark on its own row.
+    """
     fig, ax = figure(7.0, 0.8 + 0.42 * len(runs))
     names = list(runs)[::-1]
     for row, name in enumerate(names):
         color = SCHEMES.get(name, {}).get("color", "#8FB8D0")
         ax.barh(row, float(np.median(runs[name])), color=color, height=0.6)
         ax.plot(runs[name], [row] * len(runs[name]), "o", color="white", markeredgecolor=BLACK)
+        if ceilings and name in ceilings:
+            ax.plot([ceilings[name]] * 2, [row - 0.4, row + 0.4], "-", color=RED, linewidth=3)
     if chance is not None:
         ax.axvline(chance, color=BLACK, linewidth=1, linestyle="--")
         ax.annotate(
@@ -151,5 +161,28 @@ def clocks(angles: Any, title: str, labels: Sequence[str], width: float = 7.0) -
         ax.set_xlabel(label, fontsize=9)
         ax.spines[:].set_visible(False)
         ax.grid(visible=False)
+    fig.suptitle(title, x=0.01, ha="left", fontsize=11)
+    return fig
+
+
+def heat_maps(
+    panels: Mapping[str, Tensor],
+    title: str,
+    *,
+    rows: Sequence[Sequence[str]] | None = None,
+    columns: Sequence[Sequence[str]] | None = None,
+    limit: float | None = None,
+    height: float = 2.8,
+    **axes: Any,
+) -> Figure:
+    """Heat maps side by side on one scale; `rows` and `columns` hold each panel's labels."""
+    fig, all_axes = figure(7.6, height, columns=len(panels), squeeze=False)
+    limit = limit or max(abs(numbers(values)).max() for values in panels.values())
+    for at, (ax, (name, values)) in enumerate(zip(all_axes[0], panels.items(), strict=True)):
+        draw_heat_map(
+            ax, values, limit, rows[at] if rows else None, columns[at] if columns else None
+        )
+        ax.set_title(name, fontsize=10)
+        ax.set(**axes)
     fig.suptitle(title, x=0.01, ha="left", fontsize=11)
     return fig

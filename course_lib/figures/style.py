@@ -24,7 +24,7 @@ SCHEMES: dict[str, dict[str, Any]] = {
 }
 DIVERGING, SEQUENTIAL = "RdBu_r", "viridis"
 
-STYLE = {
+STYLE: Any = {
     "axes.prop_cycle": cycler(color=[BLUE, ORANGE, GREEN, RED, PURPLE, SKY, BLACK])
     + cycler(linestyle=["-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1))]),
     "axes.spines.right": False,

@@ -37,9 +37,7 @@ def steps_back(distance: int, vocab_size: int, length: int, batch: int = 64) -> 
 
 
 @torch.no_grad()
-def right_answers(
-    model: nn.Module, batch: Batch, positions: Int[Tensor, " length"]
-) -> Tensor:
+def right_answers(model: nn.Module, batch: Batch, positions: Int[Tensor, " length"]) -> Tensor:
     """Which places `model` answers right: 1 or 0 for each, NaN where nothing was asked."""
     place = next(model.parameters()).device
     tokens, targets = (t.to(place) for t in batch)

@@ -31,26 +31,31 @@ QUARTER = math.pi / 2
 
 
 class Waveform(NamedTuple):
-    """Pairs of columns wave(angle), wave(angle + ahead), one pair for each frequency."""
+    """Pairs of columns wave(angle), wave(angle + ahead), one pair for each frequency.
+
+    Frequencies are geometric, as in the sinusoidal encoding, or (with the number of a `draw`)
+    random on the logarithmic scale that those span.
+    """
 
     wave: Callable[[Tensor], Tensor] = torch.sin
     ahead: float = QUARTER
-    random_frequencies: bool = False
+    draw: int | None = None
 
     def encode(self, positions: Tensor, dim: int) -> Float[Tensor, "*positions dim"]:
-        """The encoding of `positions`, computed on the CPU, each wave scaled to size 1 / sqrt(2).
-
-        Random frequencies are drawn evenly on the logarithmic scale that the geometric ones span.
-        """
-        exponents = torch.arange(0, dim, 2, dtype=torch.float64) / dim
-        if self.random_frequencies:
-            generator = torch.Generator().manual_seed(0)
-            exponents = torch.rand(dim // 2, generator=generator, dtype=torch.float64)
-        angles = positions.cpu().double()[..., None] * 10_000.0**-exponents
+        """The encoding of `positions`, on the CPU, each wave scaled to size 1 / sqrt(2)."""
+        angles = positions.cpu().double()[..., None] * self.frequencies(dim)
         waves = torch.stack([self.wave(angles), self.wave(angles + self.ahead)], dim=-1)
         turn = torch.linspace(0, 2 * math.pi, 1001, dtype=torch.float64)[:-1]
         size = self.wave(turn).square().mean().sqrt() * math.sqrt(2)
         return (waves / size).flatten(-2).float()
+
+    def frequencies(self, dim: int) -> Float[Tensor, " pairs"]:
+        """Radians per position of each pair, the fastest first."""
+        exponents = torch.arange(0, dim, 2, dtype=torch.float64) / dim
+        if self.draw is not None:
+            generator = torch.Generator().manual_seed(self.draw)
+            exponents = torch.rand(dim // 2, generator=generator, dtype=torch.float64).sort().values
+        return 10_000.0**-exponents
 
 
 def triangle(angle: Tensor) -> Tensor:
@@ -68,7 +73,8 @@ WAVEFORMS = {
     "sines, half a turn apart": Waveform(ahead=math.pi),
     "triangles, a quarter turn apart": Waveform(triangle),
     "squares, a quarter turn apart": Waveform(square),
-    "sines, random frequencies": Waveform(random_frequencies=True),
+    "sines, random frequencies": Waveform(draw=0),
+    "sines, other random frequencies": Waveform(draw=1),
 }
 
 

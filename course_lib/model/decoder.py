@@ -84,6 +84,7 @@ class Decoder(nn.Module):
             scheme if isinstance(scheme, PositionScheme) else scheme(layer)
             for layer in range(config.num_layers)
         ]
+        self.first_scheme = schemes[0]
         self.embedding = nn.Embedding(config.vocab_size, config.dim)
         self.blocks = nn.ModuleList(Block(config, each) for each in schemes)
         self.norm = nn.LayerNorm(config.dim)
@@ -103,7 +104,7 @@ class Decoder(nn.Module):
                 f"({tokens.shape[1]},) or {tuple(tokens.shape)}, got {tuple(positions.shape)}"
             )
         x = self.embedding(tokens) * math.sqrt(self.config.dim)
-        x = self.blocks[0].attention.scheme.embed(x, positions)
+        x = self.first_scheme.embed(x, positions)
         for block in self.blocks:
             x = block(x, positions, mask)
         return self.to_scores(self.norm(x))

@@ -321,7 +321,7 @@ HALF_PRECISION = Exercise(
 
 
 def _blocks(a: Tensor, b: Tensor, c: Tensor, d: Tensor) -> Tensor:
-    return torch.block_diag(*torch.stack([a, b, c, d], dim=-1).unflatten(-1, (2, 2)))
+    return torch.block_diag(*torch.stack([a, b, c, d], dim=-1).unflatten(-1, (2, 2))).float()
 
 
 def _shift(offset: int, dim: int, base: float) -> Tensor:
@@ -332,7 +332,7 @@ def _shift(offset: int, dim: int, base: float) -> Tensor:
 def _shift_in_halves(offset: int, dim: int, base: float) -> Tensor:
     angles = offset * base ** -_pairs(dim)
     cos, sin = torch.diag(angles.cos()), torch.diag(angles.sin())
-    return torch.cat([torch.cat([cos, sin], dim=1), torch.cat([-sin, cos], dim=1)])
+    return torch.cat([torch.cat([cos, sin], dim=1), torch.cat([-sin, cos], dim=1)]).float()
 
 
 def _shift_without_sign(offset: int, dim: int, base: float) -> Tensor:

@@ -1,0 +1,147 @@
+"""Lessons and solutions as files: what style.md asks of every cell and every stored output."""
+
+import json
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from course_lib.grading.notebooks import RELEASED
+
+ROOT = Path(__file__).parents[1]
+LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+SOLUTIONS = sorted((ROOT / "solutions").glob("*.ipynb"))
+MOST_LINES, MOST_WORDS, MOST_CODE_CELLS_IN_A_ROW = 12, 80, 2
+FILLER = r"\b(simply|just|of course|obviously|clearly|basically|delve|let's)\b|!(?=\s|$)"
+
+
+def cells(path):
+    return nbformat.read(path, as_version=4).cells
+
+
+def outputs(cell):
+    return cell.get("outputs", [])
+
+
+def lines(cell):
+    return [line for line in cell.source.splitlines() if line.strip()]
+
+
+def words(cell):
+    without_formulas = re.sub(r"\$\$.*?\$\$|\$.*?\$", "x", cell.source, flags=re.DOTALL)
+    return without_formulas.split()
+
+
+def name(path):
+    return f"{path.parent.name}/{path.stem}"
+
+
+every_notebook = pytest.mark.parametrize("path", LESSONS + SOLUTIONS, ids=name)
+every_lesson = pytest.mark.parametrize("path", LESSONS, ids=name)
+
+
+@every_notebook
+def test_format_and_ids(path):
+    notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    assert (notebook.nbformat, notebook.nbformat_minor) == (4, 5)
+    assert notebook.metadata.kernelspec.name == "python3"
+    for cell in notebook.cells:
+        assert re.fullmatch(r"[a-z][a-z0-9-]+", cell.id), cell.id
+        assert not re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4})*", cell.id), f"{cell.id} is random"
+
+
+@every_notebook
+def test_cells_are_short(path):
+    in_a_row = 0
+    for cell in cells(path):
+        if cell.cell_type == "code":
+            in_a_row += 1
+            assert len(lines(cell)) <= MOST_LINES, (cell.id, len(lines(cell)))
+            assert in_a_row <= MOST_CODE_CELLS_IN_A_ROW, f"{cell.id}: no prose before it"
+        else:
+            in_a_row = 0
+            assert len(words(cell)) <= MOST_WORDS, (cell.id, len(words(cell)))
+
+
+@every_notebook
+def test_prose_has_no_filler(path):
+    for cell in cells(path):
+        if cell.cell_type == "markdown":
+            own = "\n".join(line for line in cell.source.splitlines() if not line.startswith(">"))
+            own = re.sub(r"\$.*?\$", "", own)
+            assert not (found := re.search(FILLER, own, re.IGNORECASE)), (cell.id, found[0])
+
+
+@every_notebook
+def test_stored_outputs_hold_on_another_machine(path):
+    for cell in cells(path):
+        assert "execution" not in cell.metadata
+        for output in outputs(cell):
+            assert output.get("name") != "stderr", cell.id
+            assert output.output_type != "error", cell.id
+            text = json.dumps({**output, "data": without_pictures(output)})
+            assert not re.search(r"(/home/|/root/|/Users/|/tmp/|/work/|Warning)", text), cell.id
+
+
+def without_pictures(output):
+    return {kind: text for kind, text in output.get("data", {}).items() if kind != "image/png"}
+
+
+@every_notebook
+def test_pictures_have_words_and_widgets_a_still(path):
+    for cell in cells(path):
+        for output in outputs(cell):
+            data = output.get("data", {})
+            assert "application/vnd.jupyter.widget-view+json" not in data, cell.id
+            if "image/png" in data:
+                assert output.metadata["image/png"]["alt"], cell.id
+                assert len(data["image/png"]) < 300_000, f"{cell.id}: a large picture"
+
+
+@every_lesson
+def test_every_code_cell_was_run(path):
+    assert all(cell.execution_count for cell in cells(path) if cell.cell_type == "code")
+
+
+@every_lesson
+def test_head_and_end(path):
+    all_cells = cells(path)
+    head, text = all_cells[0].source, "\n".join(cell.source for cell in all_cells)
+    assert re.match(r"# \d\d · ", head) and "*Minutes: " in head and "notation.md" in head
+    for part in ("## What you can now do", "**Unsolved:**", "**Read more", path.name):
+        assert part in text, part
+    assert "figures.explore(" in text, "no explorer"
+    if not path.name.startswith("00"):
+        assert "## Heard on the internet" in text
+
+
+@every_lesson
+def test_numbered_claims_are_computed_and_judged(path):
+    all_cells = cells(path)
+    for place, cell in enumerate(all_cells):
+        if claim := cell.metadata.get("course", {}).get("claim"):
+            assert re.fullmatch(r"C\d+", claim) and cell.cell_type == "code"
+            assert "assert " in cell.source, f"{cell.id} asserts nothing"
+            assert "**Verdict:**" in all_cells[place + 1].source
+
+
+def test_claims_of_these_lessons_have_their_home():
+    found = {
+        cell.metadata.course.claim
+        for path in LESSONS
+        for cell in cells(path)
+        if "course" in cell.metadata
+    }
+    assert {"C4", "C5", "C6", "C7", "C8", "C11", "C15"} <= found
+
+
+def test_local_links_lead_somewhere():
+    pages = [*LESSONS, *SOLUTIONS, *RELEASED.glob("*.ipynb")]
+    for path in pages:
+        at = ROOT / "exercises" if path.parent == RELEASED else path.parent
+        for cell in cells(path):
+            if cell.cell_type == "markdown":
+                for link in re.findall(r"\]\((?!http)([^)#]+)", cell.source):
+                    assert (at / link).exists(), (path.name, cell.id, link)
