@@ -35,7 +35,11 @@ def grade(arguments: Arguments) -> int:
     if os.environ.get("COURSE_GRADING"):
         raise UsageError("a notebook that is being graded cannot grade itself")
     settings = Settings(arguments.timeout, arguments.released, arguments.specs)
-    paths = [Path(path) for path in arguments.paths] or _all(arguments.exercises, settings.released)
+    paths = [
+        notebook
+        for path in arguments.paths or [arguments.exercises]
+        for notebook in (_all(path, settings.released) if path.suffix != ".ipynb" else [path])
+    ]
     for path in paths:
         _must_be_gradable(path, settings.released)
     for path in filter(None, (arguments.json, arguments.html, arguments.junit)):
@@ -55,11 +59,13 @@ def grade(arguments: Arguments) -> int:
     return 0 if graded["points"] == graded["max_points"] else 1
 
 
-def _all(exercises: Path, released: Path) -> list[Path]:
+def _all(folder: Path, released: Path) -> list[Path]:
     """One path for each released notebook: one that was deleted is reported, not forgotten."""
-    if not exercises.is_dir():
-        raise UsageError(f"there is no folder {exercises}: `course exercises` makes it")
-    return [exercises / path.name for path in sorted(released.glob("*.ipynb"))]
+    if not folder.is_dir():
+        raise UsageError(
+            f"there is no folder {folder}; `course exercises` makes one with notebooks"
+        )
+    return [folder / path.name for path in sorted(released.glob("*.ipynb"))]
 
 
 def _must_be_gradable(path: Path, released: Path) -> None:
@@ -132,7 +138,7 @@ def parser() -> argparse.ArgumentParser:
         return command
 
     grading = add_learners("grade", grade)
-    grading.add_argument("paths", nargs="*", type=Path, help="notebooks; none means all")
+    grading.add_argument("paths", nargs="*", type=Path, help="notebooks or folders of them")
     for kind in ("json", "html", "junit"):
         grading.add_argument(f"--{kind}", type=Path, metavar="FILE", help=f"write {kind} there")
     grading.add_argument("--timeout", type=float, default=60.0, help="seconds for each cell")
@@ -150,6 +156,9 @@ def main(argv: list[str] | None = None) -> int:
     arguments = parser().parse_args(argv)
     try:
         return int(arguments.run(arguments))
+    except KeyboardInterrupt:
+        print("course: stopped", file=sys.stderr)
+        os._exit(130)  # graders still at work end when they find nobody listening
     except UsageError as error:
         said = str(error)
     except OSError as error:

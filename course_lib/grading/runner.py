@@ -60,8 +60,11 @@ def grade(
 ) -> dict[str, Any]:
     """The report on these notebooks, as `course grade --json` writes it."""
     settings = settings or Settings()
-    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+    pool = ThreadPoolExecutor(max_workers=os.cpu_count() or 1)
+    try:
         graded = list(pool.map(lambda path: grade_notebook(path, settings, progress), paths))
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)  # not waiting: Ctrl-C has to work
     return {"points": _sum(graded, "points"), "max_points": _sum(graded, "max_points"),
             "notebooks": graded}  # fmt: skip
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 import time
@@ -49,7 +50,7 @@ def test_less_than_full_points_is_status_1_and_a_wrong_call_2(
     shop = workshop(2)
     assert course(shop) == 2 and "no folder" in capsys.readouterr().err
     save(shop.path, shop.cells)
-    assert course(shop) == 1
+    assert course(shop) == course(shop, str(shop.exercises)) == course(shop, str(shop.path)) == 1
     assert "hint(" in capsys.readouterr().out
     for arguments in (["nowhere/" + NAME], ["my_notes.ipynb"], ["--json", str(tmp_path / "x/y")]):
         assert course(shop, *arguments) == 2
@@ -63,6 +64,27 @@ def test_a_notebook_cannot_grade_itself(
 ) -> None:
     monkeypatch.setenv("COURSE_GRADING", "1")
     assert course(workshop(1)) == 2
+
+
+def test_ctrl_c_stops_grading_at_once(workshop: MakeWorkshop) -> None:
+    shop = workshop(1)
+    shop.answer(1, "while True: pass")
+    save(shop.path, shop.cells)
+    code = "import sys; from course_lib.grading.cli import main; sys.exit(main(sys.argv[1:]))"
+    options = ["--exercises", str(shop.exercises), "--released", str(shop.released)]
+    grading = subprocess.Popen(
+        [sys.executable, "-c", code, "grade", *options, "--specs", "sample_specs"],
+        stderr=subprocess.PIPE, text=True,
+        # a shell's background jobs ignore SIGINT, and so would we
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )  # fmt: skip
+    assert grading.stderr
+    seen = ""
+    while "grading" not in seen:
+        seen += grading.stderr.read(1)
+    grading.send_signal(signal.SIGINT)
+    _, said = grading.communicate(timeout=10)
+    assert grading.returncode == 130 and "course: stopped" in said
 
 
 def test_help_does_not_wait_for_torch() -> None:
