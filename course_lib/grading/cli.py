@@ -119,6 +119,14 @@ def execute(arguments: Arguments) -> int:
     return 0
 
 
+def waveforms(arguments: Arguments) -> int:
+    """Measure lesson 02's waveforms again (minutes), and store what was found."""
+    from course_lib.lab.waveforms import main
+
+    main()
+    return 0
+
+
 def parser() -> argparse.ArgumentParser:
     """All commands and their options."""
     course = argparse.ArgumentParser(prog="course", description="Where Am I? The course's tool.")
@@ -147,6 +155,7 @@ def parser() -> argparse.ArgumentParser:
     generating.add_argument("--force", action="store_true", help="replace changed ones as well")
     add_learners("reset", reset).add_argument("id", help="an exercise, such as 2.1")
     add_learners("update", update)
+    add("waveforms", waveforms)
     add("execute", execute).add_argument("paths", nargs="+", type=Path)
     return course
 

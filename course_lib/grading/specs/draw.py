@@ -1,4 +1,4 @@
-"""Random tensors for cases, reproducible from a Random."""
+"""What several specs need: random tensors, reproducible from a Random, and a property."""
 
 from __future__ import annotations
 
@@ -6,6 +6,12 @@ from random import Random
 
 import torch
 from torch import Tensor
+
+from course_lib.grading.exercise import Property
+
+KEEPS_DTYPE = Property(
+    "the result has the dtype of x", lambda case, value: value.dtype == case["x"].dtype
+)
 
 
 def normal(rng: Random, *shape: int, dtype: torch.dtype = torch.float32) -> Tensor:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from course_lib.grading.exercise import Case, Exercise, Mistake, Version
-from course_lib.grading.specs.draw import normal, shuffled
+from course_lib.grading.specs.draw import KEEPS_DTYPE, normal, shuffled
 
 Layer = Callable[[Tensor], Tensor]
 
@@ -252,6 +252,7 @@ ADD_POSITIONS = Exercise(
     name="add_positions",
     reference=_add_positions,
     cases=_table_cases,
+    properties=(KEEPS_DTYPE,),
     hints=(
         "Give it two texts that are the same and compare what comes out for each. Should the two "
         "differ?",
@@ -265,12 +266,6 @@ ADD_POSITIONS = Exercise(
             "batch used as position",
             "Every token of text 0 gets row 0, every token of text 1 gets row 1: x.size(0) is the "
             "batch here, not the length.",
-            lambda x, positions, table: x + table[: x.size(0)].unsqueeze(1).to(x.dtype),
-        ),
-        Mistake(
-            "batch used as position",
-            "Every token of text 0 gets row 0, every token of text 1 gets row 1, and the dtype of "
-            "the table takes over.",
             lambda x, positions, table: x + table[: x.size(0)].unsqueeze(1),
         ),
         Mistake(
@@ -316,6 +311,10 @@ def _marks_last(x: Tensor) -> Tensor:
     return _self_attention(x) + last
 
 
+def _marks_texts(x: Tensor) -> Tensor:
+    return _self_attention(x) + 0.1 * torch.arange(len(x))[:, None, None]
+
+
 def _test_order_blind(layer: Layer) -> None:
     x = torch.randn(2, 7, 4, generator=torch.Generator().manual_seed(0))
     order = torch.tensor([6, 2, 0, 5, 1, 3, 4])
@@ -356,6 +355,7 @@ ORDER_BLIND_TEST = Exercise(
         Version("self-attention", True, _self_attention),
         Version("a network on every token alone", True, lambda x: torch.tanh(2 * x) + x),
         Version("every token minus the mean", True, lambda x: x - x.mean(dim=1, keepdim=True)),
+        Version("tells texts apart, not places", True, _marks_texts),
         Version(
             "adds its position to every token",
             False,
@@ -390,7 +390,7 @@ ORDER_BLIND_TEST = Exercise(
         Mistake(
             "shuffles the batch",
             "The first axis holds the texts. Shuffling texts says nothing about the order of "
-            "tokens inside one: use x[:, order].",
+            "tokens inside one, and a layer may treat texts differently: use x[:, order].",
             _test_batch_permuted,
         ),
         Mistake(

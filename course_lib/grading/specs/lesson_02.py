@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from course_lib.grading.exercise import Case, Exercise, Mistake, Property, Version
-from course_lib.grading.specs.draw import normal, shuffled
+from course_lib.grading.specs.draw import KEEPS_DTYPE, normal, shuffled
 
 Encoding = Callable[[Tensor, int, float], Tensor]
 
@@ -271,6 +271,7 @@ HALF_PRECISION = Exercise(
     name="add_encoding",
     reference=_add_encoding,
     cases=_half_precision_cases,
+    properties=(KEEPS_DTYPE,),
     forbidden=("sinusoidal_encoding", "Sinusoidal", "Waveform", "Waves"),
     hints=(
         "Print torch.tensor([255, 256, 257, 259]).to(torch.bfloat16). Which of the four are still "
@@ -441,13 +442,9 @@ def _one_by_one(positions: Tensor, dim: int, base: float) -> Tensor:
 def _by_complex_numbers(positions: Tensor, dim: int, base: float) -> Tensor:
     if dim % 2:
         raise ValueError(f"dim must be even, got {dim}")
-    angles = _angles(positions, _pairs(dim), base)
+    angles = positions.float()[..., None] * (base ** -_pairs(dim)).float()
     hands = torch.view_as_real(torch.polar(torch.ones_like(angles), angles))
-    return hands.flip(-1).flatten(-2).float()
-
-
-def _expected(positions: Tensor, dim: int, base: float) -> Tensor:
-    return _one_by_one(positions, dim, base)
+    return hands.flip(-1).flatten(-2)
 
 
 def _test_encoding(encoding: Encoding) -> None:
@@ -456,7 +453,7 @@ def _test_encoding(encoding: Encoding) -> None:
         (torch.tensor([4, 1]), 6, 50.0),
     ]:
         assert torch.allclose(
-            encoding(positions, dim, base).float(), _expected(positions, dim, base), atol=1e-3
+            encoding(positions, dim, base).float(), _one_by_one(positions, dim, base), atol=1e-3
         )
 
 
@@ -471,13 +468,13 @@ def _test_shape(encoding: Encoding) -> None:
 
 def _test_counting(encoding: Encoding) -> None:
     positions = torch.arange(6)
-    expected = _expected(positions, 8, 10_000.0)
+    expected = _one_by_one(positions, 8, 10_000.0)
     assert torch.allclose(encoding(positions, 8, 10_000.0).float(), expected, atol=1e-3)
 
 
 def _test_exactly(encoding: Encoding) -> None:
     positions = torch.tensor([[0, 3, 17], [5, 2, 90]])
-    assert torch.equal(encoding(positions, 8, 50.0), _one_by_one(positions, 8, 50.0).double())
+    assert torch.equal(encoding(positions, 8, 50.0), _one_by_one(positions, 8, 50.0))
 
 
 ENCODING_TEST = Exercise(

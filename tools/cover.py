@@ -1,0 +1,23 @@
+"""Draw the README's picture: `.venv/bin/python tools/cover.py` writes docs/cover.png."""
+
+from pathlib import Path
+
+import torch
+
+from course_lib import figures
+from course_lib.encodings import sinusoidal_encoding
+from course_lib.figures.style import png
+
+COVER = Path(__file__).parents[1] / "docs" / "cover.png"
+
+encoding = sinusoidal_encoding(torch.arange(64), dim=64)
+fig, (left, right) = figures.figure(9, 3.6, columns=2, width_ratios=(1.5, 1))
+figures.draw_heat_map(left, encoding)
+left.set(
+    title="64 positions, told by 32 pairs of waves", xlabel="column", ylabel="position (tokens)"
+)
+figures.draw_heat_map(right, encoding @ encoding.T / 32)
+right.set(
+    title="what two of them have in common", xlabel="position (tokens)", ylabel="position (tokens)"
+)
+COVER.write_bytes(png(fig))
