@@ -16,12 +16,12 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Locator, Page, sync_playwright
+from playwright.sync_api import ConsoleMessage, Locator, Page, sync_playwright
 
 from course_lib.grading.specs import EXERCISES
 from course_lib.grading.workspace import release
@@ -33,10 +33,14 @@ FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-
 FLAGS += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
 VIEWPORT = {"width": 1280, "height": 1700}
 """Tall: JupyterLab draws the cells that are in view, and few others."""
-HARMLESS = [
-    # JupyterLab asks whether there is a saved workspace; the first time there is none.
-    r"Failed to load resource: .* 404 .*api/workspaces",
-]
+SHORTHANDS = """() => {
+    window.front = () => jupyterapp.shell.currentWidget;
+    window.cellOf = id => {
+        const found = front().content.widgets.find(cell => cell.model.id === id);
+        if (!found) throw new Error(`there is no cell ${id}`);
+        return found;
+    };
+}"""
 
 
 def find_chromium() -> str | None:
@@ -98,12 +102,12 @@ def jupyterlab(checkout: Path) -> Iterator[str]:
     try:
         yield _wait_for_address(server, private / "runtime", log)
     finally:
-        _stop(server)
+        _stop(server, private / "runtime")
 
 
 def _environment(private: Path) -> dict[str, str]:
     """Ours, without what steers Jupyter, and with folders of its own for what Jupyter keeps."""
-    steering = ("JUPYTER", "JPY_", "IPYTHON", "PYTEST", "COURSE", "MAKE", "VIRTUAL_ENV")
+    steering = ("JUPYTER", "JPY_", "IPYTHON", "PYTEST", "COURSE", "MAKE", "MFLAGS", "VIRTUAL_ENV")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(steering)}
     return kept | {
         "JUPYTER_CONFIG_DIR": str(private / "config"),
@@ -116,12 +120,13 @@ def _environment(private: Path) -> dict[str, str]:
 
 def _wait_for_address(server: subprocess.Popen[bytes], runtime: Path, log: Path) -> str:
     """The server writes its port and token to a file; then it takes a moment to answer."""
+    directly = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and server.poll() is None:
         for path in runtime.glob("jpserver-*.json"):
             try:
                 info = json.loads(path.read_text())
-                urllib.request.urlopen(f"{info['url']}api?token={info['token']}", timeout=5)
+                directly.open(f"{info['url']}api?token={info['token']}", timeout=5)
                 return f"{info['url']}?token={info['token']}"
             except (ValueError, urllib.error.URLError):
                 continue
@@ -129,16 +134,17 @@ def _wait_for_address(server: subprocess.Popen[bytes], runtime: Path, log: Path)
     raise RuntimeError(f"`make lab` opened no JupyterLab; it said:\n{log.read_text()[-3000:]}")
 
 
-def _stop(server: subprocess.Popen[bytes]) -> None:
-    """Ask everything that `make lab` started to end, kernels included; insist after a while."""
-    for how in (signal.SIGTERM, signal.SIGKILL):
-        try:
-            os.killpg(server.pid, how)
-            server.wait(timeout=15)
-        except ProcessLookupError:
-            return
-        except subprocess.TimeoutExpired:
-            continue
+def _stop(make: subprocess.Popen[bytes], runtime: Path) -> None:
+    """Ask JupyterLab to end, kernels included, and `make` with it; insist after a while."""
+    asked = [int(path.stem.removeprefix("jpserver-")) for path in runtime.glob("jpserver-*.json")]
+    with suppress(ProcessLookupError):
+        for server in asked:
+            os.kill(server, signal.SIGTERM)
+    try:
+        make.wait(timeout=20 if asked else 0)
+    except subprocess.TimeoutExpired:
+        os.killpg(make.pid, signal.SIGKILL)
+        make.wait()
 
 
 # A browser
@@ -158,24 +164,25 @@ def chromium(program: str) -> Iterator[Page]:
 class Lab:
     """JupyterLab in a page, as far as a learner uses it."""
 
-    def __init__(self, page: Page, address: str, screenshots: Path) -> None:
+    def __init__(self, page: Page, address: str, checkout: Path, screenshots: Path) -> None:
         self.page = page
+        self.checkout = checkout
         self.screenshots = screenshots
         self.complaints: list[str] = []
-        page.on("console", lambda said: said.type == "error" and self._complain(said.text, said))
-        page.on("pageerror", lambda error: self._complain(str(error)))
+        page.set_default_timeout(60_000)
+        page.on("console", self._hear)
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.goto(address)
-        self.do("async () => { await jupyterapp.restored }", wait_for="window.jupyterapp")
+        page.wait_for_function("window.jupyterapp")
+        page.evaluate(SHORTHANDS)
+        self.do("async () => { await jupyterapp.restored }")
 
-    def _complain(self, text: str, message: Any = None) -> None:
-        where = message.location.get("url", "") if message else ""
-        if not any(re.search(pattern, f"{text} {where}") for pattern in HARMLESS):
-            self.complaints.append(f"{text} {where}".strip())
+    def _hear(self, said: ConsoleMessage) -> None:
+        if said.type == "error":
+            self.complaints.append(f"{said.text} ({said.location['url']})")
 
-    def do(self, script: str, argument: Any = None, seconds: float = 60, wait_for: str = "") -> Any:
-        """What an asynchronous function gives in the page; TimeoutError if it takes too long."""
-        if wait_for:
-            self.page.wait_for_function(wait_for, timeout=seconds * 1000)
+    def do(self, script: str, argument: Any = None, seconds: float = 60) -> Any:
+        """What an asynchronous function gives in the page; Error if that takes too long."""
         return self.page.evaluate(
             "([argument, seconds]) => Promise.race([(" + script + ")(argument),"
             " new Promise((_, fail) => setTimeout("
@@ -183,9 +190,10 @@ class Lab:
             [argument, seconds],
         )
 
-    def current_path(self) -> str:
-        """The file that is open in front."""
-        return self.do("async () => jupyterapp.shell.currentWidget.context.path")
+    def first_notebook(self) -> str:
+        """The path of the notebook that opens by itself."""
+        self.page.wait_for_function("front()?.context")
+        return self.do("async () => front().context.path")
 
     def open(self, path: str) -> Notebook:
         """Open a notebook, and wait until its kernel is there."""
@@ -214,17 +222,19 @@ class Notebook:
         self.path = path
         self.panel = lab.page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")
 
-    def run_all(self, seconds: float = 90) -> None:
-        """Run every cell; returns when the last is done, whether or not one failed."""
+    def run_all(self, seconds: float = 120) -> None:
+        """Clear what is stored and run every cell; returns when the last is done."""
         self.lab.do(
-            "async () => { await jupyterapp.commands.execute('notebook:run-all-cells') }",
+            """async () => {
+                 await jupyterapp.commands.execute('notebook:clear-all-cell-outputs');
+                 await jupyterapp.commands.execute('notebook:run-all-cells');
+               }""",
             seconds=seconds,
         )
 
     def cells(self) -> list[dict[str, Any]]:
         """All cells as they would be saved, outputs included."""
-        cells = self.lab.do("async () => jupyterapp.shell.currentWidget.context.model.toJSON()")
-        return cells["cells"]
+        return self.lab.do("async () => front().context.model.toJSON()")["cells"]
 
     def errors(self) -> dict[str, str]:
         """What failed: cell id to the error's name and words."""
@@ -244,14 +254,12 @@ class Notebook:
         """Bring a cell into view; it is then the active one."""
         self.lab.do(
             """async id => {
-                 const notebook = jupyterapp.shell.currentWidget.content;
-                 const cells = notebook.widgets;
-                 const place = cells.findIndex(cell => cell.model.id === id);
-                 if (place < 0) throw new Error(`there is no cell ${id}`);
+                 const notebook = front().content;
+                 const cell = cellOf(id);
                  notebook.deselectAll();
-                 notebook.activeCellIndex = place;
-                 await notebook.scrollToCell(cells[place], 'start');
-                 await cells[place].ready;
+                 notebook.activeCellIndex = notebook.widgets.indexOf(cell);
+                 await notebook.scrollToCell(cell, 'start');
+                 await cell.ready;
                }""",
             id,
         )
@@ -268,53 +276,81 @@ class Notebook:
 
     def run(self, id: str, seconds: float = 60) -> Locator:
         """Run one cell with Shift+Enter; gives its output area when it is done."""
-        cell = self.show(id)
-        place = self._place(id)
-        cell.locator(".cm-content").press("Shift+Enter")
+        self.lab.do("async id => { cellOf(id).model.executionCount = null }", id)
+        self.show(id).locator(".cm-content").press("Shift+Enter")
         self.lab.page.wait_for_function(
-            """place => {
-                 const model = jupyterapp.shell.currentWidget.content.widgets[place].model;
+            """id => {
+                 const model = cellOf(id).model;
                  return model.executionCount && model.executionState === 'idle';
                }""",
-            arg=place,
+            arg=id,
             timeout=seconds * 1000,
         )
         return self.show(id).locator(".jp-OutputArea").first
 
-    def _place(self, id: str) -> int:
-        return [cell["id"] for cell in self.cells()].index(id)
-
     def save(self) -> None:
         """Save with the keyboard."""
         self.lab.page.keyboard.press("ControlOrMeta+s")
-        self.lab.page.wait_for_function(
-            "() => !jupyterapp.shell.currentWidget.context.model.dirty"
-        )
+        self.lab.page.wait_for_function("() => !front().context.model.dirty")
 
     def photograph_all(self, name: str) -> None:
         """The whole notebook, screen by screen."""
         page = self.lab.page
         view = self.panel.locator(".jp-WindowedPanel-outer")
         view.evaluate("element => element.scrollTo(0, 0)")
+        last = self.cells()[-1]["id"]
         for number in range(1, 100):
             page.wait_for_timeout(300)  # cells come into being as they come into view
             self.lab.photograph(f"{name}-{number:02}")
-            if view.evaluate(
-                """element => {
-                     const before = element.scrollTop;
-                     element.scrollBy(0, 0.93 * element.clientHeight);
-                     return element.scrollTop - before < 1;
-                   }"""
-            ):
+            if self._ends_above(last, view):
                 return
+            view.evaluate("element => element.scrollBy(0, 0.93 * element.clientHeight)")
+
+    def _ends_above(self, id: str, view: Locator) -> bool:
+        """Whether a cell's end is to be seen."""
+        return view.evaluate(
+            """(view, id) => {
+                 const node = cellOf(id).node;
+                 const bottom = node.getBoundingClientRect().bottom;
+                 return node.isConnected && bottom <= view.getBoundingClientRect().bottom;
+               }""",
+            id,
+        )
 
     def close(self) -> None:
         """Shut the kernel down and close the tab, without saving."""
         self.lab.do(
             """async () => {
-                 const panel = jupyterapp.shell.currentWidget;
+                 const panel = front();
                  await panel.sessionContext.shutdown();
                  panel.context.model.dirty = false;
                  panel.dispose();
                }"""
         )
+
+
+# Pictures and sliders
+
+
+def picture_bytes(picture: Locator) -> bytes:
+    """The file behind a picture in the page."""
+    script = "async image => [...new Uint8Array(await (await fetch(image.src)).arrayBuffer())]"
+    return bytes(picture.evaluate(script))
+
+
+def is_painted(picture: Locator) -> bool:
+    """Whether there is a picture, with something in it."""
+    return bool(picture.evaluate("image => image.complete && image.naturalWidth > 0"))
+
+
+def move(handle: Locator, picture: Locator) -> float:
+    """Press an arrow key on a slider's handle; seconds until another picture is there."""
+    shown = picture.get_attribute("src")
+    ends = (handle.get_attribute(f"aria-value{end}") for end in ("now", "max"))
+    start = time.perf_counter()
+    handle.press("ArrowLeft" if len(set(ends)) == 1 else "ArrowRight")
+    picture.page.wait_for_function(
+        "([image, shown]) => image.src !== shown && image.complete && image.naturalWidth > 0",
+        arg=[picture.element_handle(), shown],
+    )
+    return time.perf_counter() - start
