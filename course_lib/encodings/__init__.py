@@ -6,14 +6,43 @@ from course_lib.encodings.absolute import (
     shift_matrix,
     sinusoidal_encoding,
 )
-from course_lib.encodings.relative import NoPosition
+from course_lib.encodings.content import Shaw, TransformerXL, relative_shift
+from course_lib.encodings.extension import (
+    ScaledFrequencies,
+    by_parts,
+    dynamic_ntk,
+    from_rope_parameters,
+    interpolated,
+    llama3,
+    longrope,
+    ntk_aware,
+    yarn,
+)
+from course_lib.encodings.relative import (
+    ALiBi,
+    ClippedBias,
+    NoPosition,
+    T5Bias,
+    alibi_slopes,
+    clip_to_index,
+    relative_positions,
+    t5_bucket,
+)
+from course_lib.encodings.rotary import (
+    Rotary,
+    half_to_interleaved,
+    interleaved_to_half,
+    rotary_frequencies,
+    rotate,
+    rotation_table,
+)
 from course_lib.encodings.scheme import PositionScheme
 
 __all__ = [
-    "LearnedAbsolute",
-    "NoPosition",
-    "PositionScheme",
-    "Sinusoidal",
-    "shift_matrix",
-    "sinusoidal_encoding",
-]
+    "ALiBi", "ClippedBias", "LearnedAbsolute", "NoPosition", "PositionScheme", "Rotary",
+    "ScaledFrequencies", "Shaw", "Sinusoidal", "T5Bias", "TransformerXL", "alibi_slopes",
+    "by_parts", "clip_to_index", "dynamic_ntk", "from_rope_parameters", "half_to_interleaved",
+    "interleaved_to_half", "interpolated", "llama3", "longrope", "ntk_aware", "relative_positions",
+    "relative_shift", "rotary_frequencies", "rotate", "rotation_table", "shift_matrix",
+    "sinusoidal_encoding", "t5_bucket", "yarn",
+]  # fmt: skip

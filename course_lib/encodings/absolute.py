@@ -6,6 +6,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from course_lib.encodings.rotary import rotary_frequencies, rotation_table
 from course_lib.encodings.scheme import PositionScheme
 
 
@@ -77,25 +78,37 @@ class LearnedAbsolute(PositionScheme):
             )
         return x + self.table[positions].to(x.dtype)
 
+    def stretched(self, new_length: int) -> LearnedAbsolute:
+        """A copy with `new_length` rows, the old ones spread over them by linear interpolation.
+
+        First and last row stay first and last. Raises ValueError if `new_length` is below 1.
+
+        Source: Dosovitskiy et al. 2021, ViT, section 3.2 (arXiv 2010.11929), there in two
+        dimensions.
+        """
+        if new_length < 1:
+            raise ValueError(f"new_length must be 1 or more, got {new_length}")
+        rows = nn.functional.interpolate(
+            self.table.detach().T[None], new_length, mode="linear", align_corners=True
+        )
+        stretched = LearnedAbsolute(new_length, self.table.shape[1])
+        stretched.table = nn.Parameter(rows[0].T.contiguous())
+        return stretched
+
 
 def _waves(
     positions: Int[Tensor, "*shape"], frequencies: Float[Tensor, " pairs"]
 ) -> Float[Tensor, "*shape dim"]:
-    exact = torch.device("cpu") if positions.device.type == "mps" else positions.device
-    angles = positions.to(exact, torch.float64)[..., None] * frequencies.to(exact)
-    waves = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)
-    return waves.float().to(positions.device)
+    cos, sin = rotation_table(frequencies, positions)
+    return torch.stack([sin, cos], dim=-1).flatten(-2)
 
 
 def _frequencies(dim: int, base: float) -> Float[Tensor, " pairs"]:
-    """Radians per position of each pair: base^(-2i / dim), in float64."""
     if dim < 2 or dim % 2:
         raise ValueError(
             f"dim must be positive and even, got {dim}: sinusoids come in pairs (sin, cos)"
         )
-    if not base > 1:
-        raise ValueError(f"base must be above 1, got {base}: it makes later pairs slower")
-    return base ** (-torch.arange(0, dim, 2, dtype=torch.float64) / dim)
+    return rotary_frequencies(dim, base)
 
 
 def _check_positions(positions: Tensor) -> None:

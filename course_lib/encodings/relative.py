@@ -2,8 +2,189 @@
 
 from __future__ import annotations
 
+import math
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
 from course_lib.encodings.scheme import PositionScheme
+
+
+def relative_positions(
+    q_positions: Int[Tensor, "*batch queries"], k_positions: Int[Tensor, "*batch keys"]
+) -> Int[Tensor, "*batch queries keys"]:
+    """How far each key stands before each query: i - j, negative for keys that come after."""
+    return q_positions[..., :, None] - k_positions[..., None, :]
+
+
+def clip_to_index(relative: Int[Tensor, "*shape"], max_distance: int) -> Int[Tensor, "*shape"]:
+    """Distances clipped to -max_distance..max_distance and counted from 0, as rows of a table.
+
+    Source: Shaw et al. 2018, equation 5 (arXiv 1803.02155), which clips j - i instead of i - j.
+    """
+    if max_distance < 0:
+        raise ValueError(f"max_distance must be 0 or more, got {max_distance}")
+    return relative.clamp(-max_distance, max_distance) + max_distance
+
+
+def t5_bucket(
+    relative: Int[Tensor, "*shape"],
+    num_buckets: int = 32,
+    max_distance: int = 128,
+    *,
+    bidirectional: bool,
+) -> Int[Tensor, "*shape"]:
+    """The bucket of each distance i - j: exact when near, logarithmic when far.
+
+    With n buckets for one direction, distances below n / 2 have their own, and from there to
+    `max_distance` the others grow by equal ratios; the last one is open. If `bidirectional`, n is
+    half of `num_buckets`, and keys after the query use the upper half; if not, all of them share
+    bucket 0. Raises ValueError if `num_buckets` leaves no exact bucket or `max_distance` no room.
+
+    Source: Raffel et al. 2020, T5, section 2.1 (arXiv 1910.10683), and its released code, where
+    the argument is memory - query, our distance with its sign flipped.
+    """
+    half = num_buckets // 2 if bidirectional else num_buckets
+    exact = half // 2
+    if exact < 1:
+        least = 4 if bidirectional else 2
+        raise ValueError(f"num_buckets must be {least} or more, got {num_buckets}")
+    if max_distance <= exact:
+        raise ValueError(
+            f"max_distance must be above the {exact} exact buckets, got {max_distance}"
+        )
+    distance = relative.abs() if bidirectional else relative.clamp(min=0)
+    ratio = (distance.clamp(min=exact).double() / exact).log() / math.log(max_distance / exact)
+    # 1e-9 keeps a distance that begins a bucket out of the one before, where log rounds down
+    far = (exact + (ratio * (half - exact) + 1e-9).long()).clamp(max=half - 1)
+    bucket = torch.where(distance < exact, distance, far)
+    return bucket + half * (relative < 0) if bidirectional else bucket
+
+
+def alibi_slopes(num_heads: int) -> Float[Tensor, " heads"]:
+    """What each head's scores lose per step of distance, in float64, for any number of heads.
+
+    For a power of two P they are 2^(-8 h / P), h = 1..P. For other numbers: those of the power of
+    two below, then every other slope of twice that power. Raises ValueError below 1 head.
+
+    Source: Press et al. 2022, ALiBi, section 3 (arXiv 2108.12409), and its released code.
+    """
+    if num_heads < 1:
+        raise ValueError(f"num_heads must be 1 or more, got {num_heads}")
+    power = 2 ** (num_heads.bit_length() - 1)
+    slopes = 2.0 ** (-8 * torch.arange(1, power + 1, dtype=torch.float64) / power)
+    finer = 2.0 ** (-4 * torch.arange(1, 2 * power + 1, 2, dtype=torch.float64) / power)
+    return torch.cat([slopes, finer[: num_heads - power]])
+
+
+def consecutive(positions: Int[Tensor, "*batch length"]) -> bool:
+    """Whether positions are known to be p, p + 1, p + 2, ...
+
+    Looks at the values on the CPU only: on a GPU that would wait for it, and in a compiled graph
+    break it, so there the answer is False and everything is computed in the general way.
+    """
+    if positions.ndim != 1 or positions.device.type != "cpu" or torch.compiler.is_compiling():
+        return False
+    return bool((positions.diff() == 1).all())
 
 
 class NoPosition(PositionScheme):
     """All doors shut: what attention sees by itself."""
+
+
+class DistanceBias(PositionScheme):
+    """A number for each head and distance, added to the scores; subclasses say which."""
+
+    def by_distance(self, relative: Int[Tensor, "*shape"]) -> Float[Tensor, "heads *shape"]:
+        """The bias for distances i - j."""
+        raise NotImplementedError
+
+    def score_bias(
+        self, q: Tensor, k: Tensor, q_positions: Tensor, k_positions: Tensor
+    ) -> Float[Tensor, "*batch heads queries keys"]:
+        if consecutive(q_positions) and consecutive(k_positions) and len(k_positions):
+            distances = distances_of(q_positions, k_positions)
+            bias = toeplitz(self.by_distance(distances).to(q.dtype), len(q_positions))
+        else:
+            relative = relative_positions(q_positions, k_positions)
+            bias = self.by_distance(relative).movedim(0, -3)
+        return bias.to(q.dtype)
+
+
+def distances_of(
+    q_positions: Int[Tensor, " queries"], k_positions: Int[Tensor, " keys"]
+) -> Int[Tensor, " distances"]:
+    """All queries + keys - 1 distances between consecutive positions, the largest first."""
+    last = len(q_positions) + len(k_positions) - 1
+    return q_positions[-1:] - k_positions[:1] - torch.arange(last, device=q_positions.device)
+
+
+def toeplitz(
+    values: Float[Tensor, "*heads distances"], queries: int
+) -> Float[Tensor, "*heads queries keys"]:
+    """A value for each distance, the largest first, laid out as a matrix for all pairs.
+
+    Row i reads the values from queries - 1 - i on. Torch has no negative strides, so turning the
+    rows around copies: this is the one place where a number for each pair is made.
+    """
+    return values.unfold(-1, values.shape[-1] - queries + 1, 1).flip(-2)
+
+
+class ClippedBias(DistanceBias):
+    """A learned number for each head and clipped distance: 2 max_distance + 1 rows, from zero."""
+
+    def __init__(self, num_heads: int, max_distance: int) -> None:
+        super().__init__()
+        clip_to_index(torch.tensor(0), max_distance)
+        self.max_distance = max_distance
+        self.table = nn.Embedding(2 * max_distance + 1, num_heads)
+        nn.init.zeros_(self.table.weight)
+
+    def by_distance(self, relative: Tensor) -> Tensor:
+        return self.table(clip_to_index(relative, self.max_distance)).movedim(-1, 0)
+
+
+class T5Bias(DistanceBias):
+    """A learned number for each head and T5 bucket, from zero.
+
+    Added to scores divided by sqrt(head_dim), as everywhere in this package; T5 itself leaves the
+    division out.
+    """
+
+    def __init__(
+        self,
+        num_heads: int,
+        num_buckets: int = 32,
+        max_distance: int = 128,
+        bidirectional: bool = False,
+    ) -> None:
+        super().__init__()
+        t5_bucket(torch.tensor(0), num_buckets, max_distance, bidirectional=bidirectional)
+        self.num_buckets, self.max_distance = num_buckets, max_distance
+        self.bidirectional = bidirectional
+        self.table = nn.Embedding(num_buckets, num_heads)
+        nn.init.zeros_(self.table.weight)
+
+    def by_distance(self, relative: Tensor) -> Tensor:
+        bucket = t5_bucket(
+            relative, self.num_buckets, self.max_distance, bidirectional=self.bidirectional
+        )
+        return self.table(bucket).movedim(-1, 0)
+
+
+class ALiBi(DistanceBias):
+    """Scores fall by a fixed slope with every step of distance, |i - j| without a causal mask.
+
+    Nothing is learned. Distances are whole numbers and slopes float64 until the product is taken,
+    so half precision rounds once.
+    """
+
+    def __init__(self, num_heads: int) -> None:
+        super().__init__()
+        self.slopes = alibi_slopes(num_heads)
+
+    def by_distance(self, relative: Tensor) -> Tensor:
+        exact = torch.float32 if relative.device.type == "mps" else torch.float64
+        slopes = self.slopes.to(relative.device, exact).view(-1, *[1] * relative.ndim)
+        return (-slopes * relative.abs()).float()

@@ -93,11 +93,13 @@ def lines(
     width: float = 7.0,
     height: float = 3.0,
     mark: Mapping[str, float] | None = None,
+    level: Mapping[str, float] | None = None,
     **axes: Any,
 ) -> Figure:
     """One line for each name; a scheme's name gives it the scheme's colour and dashes.
 
-    `mark` names vertical lines; `axes` are settings of the axes, such as xscale="log".
+    `mark` names vertical lines, `level` horizontal ones; `axes` are settings of the axes, such
+    as xscale="log".
     """
     fig, ax = figure(width, height)
     for name, y in ys.items():
@@ -108,6 +110,12 @@ def lines(
         ax.annotate(
             name, (place, 1), xycoords=("data", "axes fraction"), xytext=(4, -4),
             textcoords="offset points", va="top", fontsize=9,
+        )  # fmt: skip
+    for name, height in (level or {}).items():
+        ax.axhline(height, color=BLACK, linewidth=1, linestyle=":")
+        ax.annotate(
+            name, (0, height), xycoords=("axes fraction", "data"), xytext=(4, 3),
+            textcoords="offset points", fontsize=9,
         )  # fmt: skip
     ax.set(title=title, xlabel=xlabel, ylabel=ylabel, **axes)
     if len(ys) > 1:
@@ -125,14 +133,15 @@ def bars_with_seeds(
 ) -> Figure:
     """One bar for the median of each row's runs and one dot for each run.
 
-    `chance` is a dashed line through all rows, a ceiling a thick red mark on its own row.
+    `chance` is a dashed line through all rows, a ceiling a thick mark on its own row.
     """
     fig, ax = figure(7.0, 0.8 + 0.42 * len(runs))
     names = list(runs)[::-1]
     for row, name in enumerate(names):
         color = SCHEMES.get(name, {}).get("color", "#8FB8D0")
         ax.barh(row, float(np.median(runs[name])), color=color, height=0.6)
-        ax.plot(runs[name], [row] * len(runs[name]), "o", color="white", markeredgecolor=BLACK)
+        beside = np.linspace(-0.18, 0.18, len(runs[name])) if len(runs[name]) > 1 else [0]
+        ax.plot(runs[name], row + np.array(beside), "o", color="white", markeredgecolor=BLACK)
         if ceilings and name in ceilings:
             ax.plot([ceilings[name]] * 2, [row - 0.4, row + 0.4], "-", color=RED, linewidth=3)
     if chance is not None:

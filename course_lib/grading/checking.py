@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import textwrap
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
@@ -14,6 +13,9 @@ from course_lib.grading.exercise import Exercise
 from course_lib.grading.forbidden import forbidden_in_object
 from course_lib.grading.judging import Verdict, judge, next_step
 from course_lib.grading.specs import find
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _tried: dict[str, Verdict] = {}
 _hints_given: dict[str, int] = {}
@@ -87,37 +89,18 @@ def _show(expected: Tensor, got: Tensor) -> None:
     shell = get_ipython()
     if shell is None or not hasattr(shell, "kernel") or expected.numel() < 2:
         return
+    from course_lib.figures import show
+
     alt = f"three panels for a result of shape {tuple(expected.shape)}: expected, yours, difference"
-    data = {"image/png": _picture(expected, got), "text/plain": alt}
-    shell.display_pub.publish(data, {"image/png": {"alt": alt}})
+    show(picture(expected, got), alt)
 
 
-def _picture(expected: Tensor, got: Tensor) -> str:
-    import base64
+def picture(expected: Tensor, got: Tensor) -> Figure:
+    """Expected, got and their difference as heat maps on one scale."""
+    from course_lib.figures import heat_maps
 
-    from matplotlib.figure import Figure
-
-    a, b = (_flat(tensor) for tensor in (expected, got))
-    figure = Figure(figsize=(7.5, 1.9), layout="constrained")
-    limits = {"vmin": a.min().item(), "vmax": a.max().item()}
-    largest = (b - a).abs().max().item()
-    panels = (
-        ("expected", a, {"cmap": "cividis", **limits}),
-        ("yours", b, {"cmap": "cividis", **limits}),
-        ("difference", b - a, {"cmap": "PuOr", "vmin": -largest, "vmax": largest}),
-    )
-    for axes, (title, values, colours) in zip(figure.subplots(1, 3), panels, strict=True):
-        if len(values) == 1:
-            axes.plot(values[0].numpy(), marker=".")
-        else:
-            shown = axes.imshow(values.numpy(), aspect="auto", interpolation="nearest", **colours)
-            figure.colorbar(shown, ax=axes).ax.tick_params(labelsize=7)
-        axes.set_title(title, fontsize=9)
-        axes.tick_params(labelsize=7)
-        axes.locator_params(axis="x", integer=True, nbins=6)
-    png = io.BytesIO()
-    figure.savefig(png, format="png", dpi=90)
-    return base64.b64encode(png.getvalue()).decode()
+    a, b = _flat(expected), _flat(got)
+    return heat_maps({"expected": a, "yours": b, "difference": b - a}, "", height=2.0)
 
 
 def _flat(tensor: Tensor) -> Tensor:

@@ -67,7 +67,7 @@ def next_step(id: str, verdict: str) -> str:
     """What to do about a verdict."""
     return {
         "passed": "",
-        "failed": f'hint("{id}") gives the next hint.',
+        "failed": f'hint("{id}") gives a hint.',
         "not attempted": f'hint("{id}") gives the first hint.',
         "error": "Run the cell in JupyterLab, and read the last line of its error.",
         "timed out": "Look for a loop that does not end, or work that grows with the input.",
@@ -287,7 +287,10 @@ def _judge_test(exercise: Exercise, questions: list[int], outcomes: list[Outcome
     for version, outcome in rejected:
         if version.right:
             why = f"{outcome['raised']}: {outcome.get('message') or 'no message'}"
-            says = f"`{exercise.name}` rejects a version that is right ({version.name}): {why}"
+            says = (
+                f"`{exercise.name}` rejects a version that is right ({version.name}): {why}\n"
+                "Right programs round differently: does your comparison allow a small difference?"
+            )
             return _failed(says, mistake)
     if not survivors:
         return Verdict("passed", exercise.points)

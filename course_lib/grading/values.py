@@ -53,7 +53,9 @@ def encode(value: Any) -> Any:
 
 
 def _encode_tensor(tensor: Tensor) -> dict[str, Any]:
-    flat = tensor.detach().cpu().resolve_conj().resolve_neg().contiguous().reshape(-1)
+    plain = tensor.detach().cpu().resolve_conj().resolve_neg().reshape(-1)
+    # a single number may have any stride and count as contiguous; viewed as bytes it must have 1
+    flat = plain.clone(memory_format=torch.contiguous_format)
     raw = flat.view(torch.uint8).numpy().tobytes()
     return {
         "tensor": str(tensor.dtype).removeprefix("torch."),

@@ -34,12 +34,13 @@ class Waveform(NamedTuple):
     """Pairs of columns wave(angle), wave(angle + ahead), one pair for each frequency.
 
     Frequencies are geometric, as in the sinusoidal encoding, or (with the number of a `draw`)
-    random on the logarithmic scale that those span.
+    random on the logarithmic scale that those span; `fastest` replaces the first of them.
     """
 
     wave: Callable[[Tensor], Tensor] = torch.sin
     ahead: float = QUARTER
     draw: int | None = None
+    fastest: float | None = None
 
     def encode(self, positions: Tensor, dim: int) -> Float[Tensor, "*positions dim"]:
         """The encoding of `positions`, on the CPU, each wave scaled to size 1 / sqrt(2)."""
@@ -55,7 +56,10 @@ class Waveform(NamedTuple):
         if self.draw is not None:
             generator = torch.Generator().manual_seed(self.draw)
             exponents = torch.rand(dim // 2, generator=generator, dtype=torch.float64).sort().values
-        return 10_000.0**-exponents
+        frequencies = 10_000.0**-exponents
+        if self.fastest is not None:
+            frequencies[0] = self.fastest
+        return frequencies
 
 
 def triangle(angle: Tensor) -> Tensor:
@@ -75,6 +79,7 @@ WAVEFORMS = {
     "squares, a quarter turn apart": Waveform(square),
     "sines, random frequencies": Waveform(draw=0),
     "sines, other random frequencies": Waveform(draw=1),
+    "sines, random frequencies, one fast": Waveform(draw=0, fastest=1.0),
 }
 
 

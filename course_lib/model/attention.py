@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn import functional
 
+from course_lib.encodings.relative import consecutive
 from course_lib.encodings.scheme import PositionScheme
 
 
@@ -30,18 +32,41 @@ def attend(
     shapes that do not fit together.
     """
     _check_shapes(q, k, v, q_positions, k_positions)
-    groups = q.shape[1] // k.shape[1]
-    k, v = (t.repeat_interleave(groups, dim=1) if groups > 1 else t for t in (k, v))
+    doors = scheme.open_doors
+    if "score_bias" in doors or "read" in doors:  # those look at every pair of heads
+        k, v = (shared(t, q.shape[1]) for t in (k, v))
     bias = scheme.score_bias(q, k, q_positions, k_positions)
     q, k = scheme.rotate(q, k, q_positions, k_positions)
-    allowed = _allowed(q_positions, k_positions, causal, mask)
+    if causal and bias is None and mask is None and _same_run(q_positions, k_positions):
+        return _fused(q, k, v, is_causal=True)
 
-    if "read" not in scheme.open_doors:
-        bias = _closed(bias, allowed, q.dtype)
-        return functional.scaled_dot_product_attention(q, k, v, attn_mask=bias)
+    allowed = _allowed(q_positions, k_positions, causal, mask)
+    if "read" not in doors:
+        return _fused(q, k, v, attn_mask=_additive(bias, allowed, q.dtype))
     weights = attention_weights(q, k, bias, allowed)
     read = scheme.read(weights, q_positions, k_positions)
     return weights @ v if read is None else weights @ v + read
+
+
+def shared(
+    t: Float[Tensor, "batch kv_heads keys head_dim"], num_heads: int
+) -> Float[Tensor, "batch heads keys head_dim"]:
+    """Each key or value head once for every query head that shares it (grouped-query)."""
+    return t if t.shape[1] == num_heads else t.repeat_interleave(num_heads // t.shape[1], dim=1)
+
+
+def _fused(q: Tensor, k: Tensor, v: Tensor, **how: Any) -> Tensor:
+    return functional.scaled_dot_product_attention(
+        q, k, v, enable_gqa=q.shape[1] != k.shape[1], **how
+    )
+
+
+def _same_run(q_positions: Tensor, k_positions: Tensor) -> bool:
+    """Whether queries and keys are known to be the same consecutive tokens."""
+    same = q_positions is k_positions or q_positions.shape == k_positions.shape
+    if not same or not consecutive(q_positions) or not consecutive(k_positions):
+        return False
+    return len(q_positions) > 0 and bool(q_positions[0] == k_positions[0])
 
 
 def attention_weights(
@@ -80,7 +105,7 @@ def _allowed(
     return seen if mask is None else seen & mask
 
 
-def _closed(bias: Tensor | None, allowed: Tensor | None, dtype: torch.dtype) -> Tensor | None:
+def _additive(bias: Tensor | None, allowed: Tensor | None, dtype: torch.dtype) -> Tensor | None:
     """The mask that scaled_dot_product_attention takes: added to scores, or True where allowed."""
     if bias is None:
         return allowed

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional
@@ -16,7 +17,10 @@ from course_lib.model.attention import attend
 
 @dataclass(frozen=True)
 class DecoderConfig:
-    """Sizes of a decoder. With `causal` False it is an encoder: every token sees every other."""
+    """Sizes of a decoder. With `causal` False it is an encoder: every token sees every other.
+
+    `num_kv_heads` below `num_heads` makes query heads share keys and values (None: as many).
+    """
 
     vocab_size: int = 256
     dim: int = 128
@@ -24,6 +28,7 @@ class DecoderConfig:
     num_heads: int = 4
     hidden_dim: int = 512
     causal: bool = True
+    num_kv_heads: int | None = None
 
     def __post_init__(self) -> None:
         if self.dim % self.num_heads:
@@ -31,38 +36,92 @@ class DecoderConfig:
                 f"dim {self.dim} does not divide into {self.num_heads} heads: "
                 "make it a multiple of num_heads"
             )
+        if self.num_heads % self.kv_heads:
+            raise ValueError(
+                f"{self.num_heads} query heads cannot share {self.kv_heads} key heads evenly: "
+                "make num_heads a multiple of num_kv_heads"
+            )
+
+    @property
+    def head_dim(self) -> int:
+        return self.dim // self.num_heads
+
+    @property
+    def kv_heads(self) -> int:
+        return self.num_heads if self.num_kv_heads is None else self.num_kv_heads
+
+
+@dataclass
+class Cache:
+    """What a decoder has read: positions, and for each layer keys (before rotation) and values.
+
+    Keys that are not rotated yet stay right when frequencies change, as in dynamic NTK; the price
+    is that they are rotated again at every step.
+    """
+
+    positions: Tensor | None = None
+    layers: dict[int, tuple[Tensor, Tensor]] = field(default_factory=dict)
+
+    def extend(self, layer: int, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+        """Append a layer's new keys and values, and return all of them."""
+        if layer in self.layers:
+            past_k, past_v = self.layers[layer]
+            k, v = torch.cat([past_k, k], dim=-2), torch.cat([past_v, v], dim=-2)
+        self.layers[layer] = k, v
+        return k, v
+
+    def extend_positions(self, positions: Tensor) -> Tensor:
+        """Append the positions of new tokens, and return all of them."""
+        if self.positions is not None:
+            positions = torch.cat([self.positions, positions], dim=-1)
+        self.positions = positions
+        return positions
+
+
+@dataclass(frozen=True)
+class View:
+    """Who may look at whom in one pass, for all layers alike."""
+
+    q_positions: Tensor
+    k_positions: Tensor
+    mask: Tensor | None
+    cache: Cache | None
 
 
 class Attention(nn.Module):
     """Multi-head attention whose positions come in through the doors of `scheme`."""
 
-    def __init__(self, config: DecoderConfig, scheme: PositionScheme) -> None:
+    def __init__(self, config: DecoderConfig, scheme: PositionScheme, layer: int) -> None:
         super().__init__()
-        self.num_heads, self.causal, self.scheme = config.num_heads, config.causal, scheme
-        self.to_qkv = nn.Linear(config.dim, 3 * config.dim, bias=False)
+        self.config, self.scheme, self.layer = config, scheme, layer
+        self.widths = [config.dim, *[config.kv_heads * config.head_dim] * 2]
+        self.to_qkv = nn.Linear(config.dim, sum(self.widths), bias=False)
         self.to_out = nn.Linear(config.dim, config.dim, bias=False)
 
-    def forward(self, x: Tensor, positions: Tensor, mask: Tensor | None) -> Tensor:
+    def forward(self, x: Tensor, view: View) -> Tensor:
         q, k, v = (
-            t.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)
-            for t in self.to_qkv(x).chunk(3, dim=-1)
+            t.unflatten(-1, (-1, self.config.head_dim)).transpose(1, 2)
+            for t in self.to_qkv(x).split(self.widths, dim=-1)
         )
-        read = attend(q, k, v, self.scheme, positions, positions, self.causal, mask)
+        if view.cache is not None:
+            k, v = view.cache.extend(self.layer, k, v)
+        positions = view.q_positions, view.k_positions
+        read = attend(q, k, v, self.scheme, *positions, self.config.causal, view.mask)
         return self.to_out(read.transpose(1, 2).flatten(-2))
 
 
 class Block(nn.Module):
     """Attention, then a network of two layers, each added to what came in (pre-norm)."""
 
-    def __init__(self, config: DecoderConfig, scheme: PositionScheme) -> None:
+    def __init__(self, config: DecoderConfig, scheme: PositionScheme, layer: int) -> None:
         super().__init__()
-        self.attention = Attention(config, scheme)
+        self.attention = Attention(config, scheme, layer)
         self.norm1, self.norm2 = nn.LayerNorm(config.dim), nn.LayerNorm(config.dim)
         self.up = nn.Linear(config.dim, config.hidden_dim)
         self.down = nn.Linear(config.hidden_dim, config.dim)
 
-    def forward(self, x: Tensor, positions: Tensor, mask: Tensor | None) -> Tensor:
-        x = x + self.attention(self.norm1(x), positions, mask)
+    def forward(self, x: Tensor, view: View) -> Tensor:
+        x = x + self.attention(self.norm1(x), view)
         return x + self.down(functional.gelu(self.up(self.norm2(x))))
 
 
@@ -86,7 +145,7 @@ class Decoder(nn.Module):
         ]
         self.first_scheme = schemes[0]
         self.embedding = nn.Embedding(config.vocab_size, config.dim)
-        self.blocks = nn.ModuleList(Block(config, each) for each in schemes)
+        self.blocks = nn.ModuleList(Block(config, s, layer) for layer, s in enumerate(schemes))
         self.norm = nn.LayerNorm(config.dim)
         self.to_scores = nn.Linear(config.dim, config.vocab_size, bias=False)
         nn.init.normal_(self.embedding.weight, std=1 / math.sqrt(config.dim))
@@ -95,20 +154,66 @@ class Decoder(nn.Module):
         self,
         tokens: Int[Tensor, "batch length"],
         positions: Int[Tensor, "*batch length"],
-        mask: Bool[Tensor, "*batch_heads length length"] | None = None,
+        mask: Bool[Tensor, "*batch_heads length keys"] | None = None,
+        cache: Cache | None = None,
     ) -> Float[Tensor, "batch length vocab"]:
-        """Scores for the token at every place; `mask` as in `attend`."""
+        """Scores for the token at every place.
+
+        `mask` is as in `attend`. With a `cache`, tokens follow those that it has seen, keys are
+        old and new ones, and the cache grows by these. Raises ValueError if `positions` do not
+        fit `tokens`, or are not integers of 0 or more.
+        """
+        self._check(tokens, positions)
+        k_positions = positions if cache is None else cache.extend_positions(positions)
+        view = View(positions, k_positions, mask, cache)
+        x = self.embedding(tokens) * math.sqrt(self.config.dim)
+        x = self.first_scheme.embed(x, positions)
+        for block in self.blocks:
+            x = block(x, view)
+        return self.to_scores(self.norm(x))
+
+    @torch.no_grad()
+    def generate(
+        self,
+        tokens: Int[Tensor, "batch length"],
+        count: int,
+        temperature: float = 0.0,
+        generator: torch.Generator | None = None,
+    ) -> Int[Tensor, "batch longer"]:
+        """`tokens`, which stand at positions 0, 1, 2, ..., and `count` more, one at a time.
+
+        Takes the best token at temperature 0, else draws from softmax(scores / temperature).
+        Raises ValueError for an empty prompt or a negative temperature.
+        """
+        if tokens.shape[-1] == 0:
+            raise ValueError("tokens must hold at least one token to go on from, got none")
+        if temperature < 0:
+            raise ValueError(f"temperature must be 0 or more, got {temperature}")
+        cache, new = Cache(), tokens
+        for _ in range(count):
+            first = tokens.shape[-1] - new.shape[-1]
+            positions = torch.arange(first, tokens.shape[-1], device=tokens.device)
+            scores = self(new, positions, cache=cache)[:, -1]
+            if temperature == 0:
+                new = scores.argmax(dim=-1, keepdim=True)
+            else:
+                shares = (scores / temperature).softmax(dim=-1)
+                new = torch.multinomial(shares, 1, generator=generator)
+            tokens = torch.cat([tokens, new], dim=-1)
+        return tokens
+
+    @property
+    def num_parameters(self) -> int:
+        return sum(p.numel() for p in self.parameters())
+
+    def _check(self, tokens: Tensor, positions: Tensor) -> None:
         if positions.shape not in {tokens.shape, tokens.shape[1:]}:
             raise ValueError(
                 f"positions must have shape (length,) or (batch, length), here "
                 f"({tokens.shape[1]},) or {tuple(tokens.shape)}, got {tuple(positions.shape)}"
             )
-        x = self.embedding(tokens) * math.sqrt(self.config.dim)
-        x = self.first_scheme.embed(x, positions)
-        for block in self.blocks:
-            x = block(x, positions, mask)
-        return self.to_scores(self.norm(x))
-
-    @property
-    def num_parameters(self) -> int:
-        return sum(p.numel() for p in self.parameters())
+        if positions.device != tokens.device:
+            raise ValueError(
+                f"positions are on {positions.device} and tokens on {tokens.device}: "
+                "move one of them"
+            )

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sample_specs import EXERCISES, NUMBER, POSITIVE, TEST, a_test, careless_test, function, scaled
 
+from course_lib.figures.style import png
 from course_lib.grading import checking
 from course_lib.grading.asking import ask_all, draw
 from course_lib.grading.exercise import Exercise
@@ -54,6 +55,12 @@ def test_tensors_survive_json_to_the_bit(dtype: torch.dtype, shape: tuple[int, .
     back = decode(encode(tensor))
     assert back.dtype == dtype and back.shape == shape
     assert encode(back) == encode(tensor)
+
+
+def test_a_single_number_cut_out_of_a_table_survives() -> None:
+    """`(x > 1).nonzero()[0]` has one number and a stride of more."""
+    single = torch.arange(6).reshape(3, 2)[:, 0][2:]
+    assert single.stride() != (1,) and decode(encode(single)).tolist() == [4]
 
 
 @pytest.mark.parametrize(
@@ -232,7 +239,7 @@ def test_check_prints_one_stable_line_or_raises_a_short_message(
         checking.check("9.2", lambda x, factor: x + factor)
     lines = caught.value._render_traceback_()
     assert lines == str(caught.value).splitlines() and len(lines) <= 8
-    assert lines[0] == "9.2 failed: Scale 2" and lines[-1] == 'hint("9.2") gives the next hint.'
+    assert lines[0] == "9.2 failed: Scale 2" and lines[-1] == 'hint("9.2") gives a hint.'
     checking.progress()
     out = capsys.readouterr().out
     assert "2 of 2 points" in out and "together 2 of 4 points" in out
@@ -266,4 +273,4 @@ def test_the_library_s_own_function_is_no_attempt(sample: None) -> None:
 def test_a_picture_is_drawn_for_any_shape() -> None:
     for shape in [(3,), (2, 3), (2, 2, 3), (4, 1)]:
         tensor = torch.rand(shape)
-        assert checking._picture(tensor, tensor + 1).startswith("iVBOR")
+        assert png(checking.picture(tensor, tensor + 1)).startswith(b"\x89PNG")

@@ -49,8 +49,8 @@ EXERCISES = (
             ),
             Mistake(
                 "positions as floats",
-                "Positions are whole numbers, and half-precision floats cannot even hold 257: "
-                "leave them integers.",
+                "Positions are whole numbers, and bfloat16 cannot even hold 257: leave them "
+                "integers.",
                 lambda tokens: torch.arange(float(tokens.shape[1])),
             ),
             Mistake(

@@ -121,6 +121,17 @@ MASKED_ATTENTION = Exercise(
             lambda q, k, v, qp, kp: _attention(q, k, v, _seen(qp, kp), axis=-2),
         ),
         Mistake(
+            "hidden scores set to 0",
+            "A score of 0 is a score like any other: after the softmax it still has weight. Only "
+            "minus infinity has none.",
+            lambda q, k, v, qp, kp: (
+                (q @ k.transpose(-2, -1) * q.shape[-1] ** -0.5)
+                .masked_fill(~_seen(qp, kp), 0)
+                .softmax(dim=-1)
+                @ v
+            ),
+        ),
+        Mistake(
             "no mask",
             "Every query looks at every key. Where does position come in?",
             lambda q, k, v, qp, kp: _attention(q, k, v, _seen(qp, kp) | True),
@@ -137,7 +148,7 @@ LEAK = Exercise(
     minutes=5,
     points=1,
     name="reading",
-    reference=lambda: 1 / 10,
+    reference=lambda: 2 / 10,
     relative_tolerance=0.01,
     hints=(
         "All scores are equal, so a token shares its attention evenly over the tokens it sees.",
@@ -146,18 +157,18 @@ LEAK = Exercise(
     mistakes=(
         Mistake(
             "its own token forgotten",
-            "The token at position 9 sees positions 0 to 9: ten tokens, itself among them.",
-            1 / 9,
+            "A token sees itself too: the one at position 9 sees positions 0 to 9.",
+            2 / 9,
         ),
         Mistake(
             "no mask",
-            "This is the mean over all 20 tokens. The mask hides the ten that come later.",
-            1 / 20,
+            "This is the mean over all 24 tokens. The mask hides those that come later.",
+            2 / 24,
         ),
         Mistake(
-            "reads the first token only",
-            "The weight is shared over all tokens that are seen; only a tenth falls on the first.",
-            1.0,
+            "one of the two forgotten",
+            "Two of the tokens that it sees carry a 1.",
+            1 / 10,
         ),
     ),
 )
@@ -205,7 +216,8 @@ POSITION_FROM_MEAN = Exercise(
         ),
         Mistake(
             "positions as floats",
-            "The number is right, its type is not: positions are integers (.long()).",
+            "The number is right, its type is not: positions are integers. Keep the rounding, and "
+            "add .long() after it.",
             lambda mean: (1 / mean).round() - 1,
         ),
         Mistake(
@@ -377,8 +389,9 @@ ORDER_BLIND_TEST = Exercise(
     ),
     mistakes=(
         Mistake(
-            "nothing is shuffled",
-            "The layer is run twice on the same input. Every layer agrees with itself.",
+            "accepts every layer",
+            "Nothing was raised for any layer. A test must `assert`: returning or printing False "
+            "is not failing. And it must shuffle: on the same input a layer agrees with itself.",
             _test_nothing_moved,
         ),
         Mistake(

@@ -64,6 +64,18 @@ def _column_as_pair(positions, dim, base):
 
 
 @_even
+def _column_in_the_exponent(positions, dim, base):
+    angles = _angles(positions, 2 * torch.arange(dim) / dim, base)
+    return _interleave(angles[..., 0::2].sin(), angles[..., 1::2].cos())
+
+
+@_even
+def _exponents_up_to_one(positions, dim, base):
+    angles = _angles(positions, torch.linspace(0, 1, dim // 2), base)
+    return _interleave(angles.sin(), angles.cos())
+
+
+@_even
 def _every_column_its_own(positions, dim, base):
     angles = _angles(positions, torch.arange(dim) / dim, base)
     return _interleave(angles[..., 0::2].sin(), angles[..., 1::2].cos())
@@ -147,6 +159,17 @@ ENCODING = Exercise(
             _column_as_pair,
         ),
         Mistake(
+            "column number in the exponent",
+            "In 2i / dim the letter i numbers the pairs, not the columns: columns 0 and 1 have i = "
+            "0, columns 2 and 3 have i = 1. You use 2 * column / dim.",
+            _column_in_the_exponent,
+        ),
+        Mistake(
+            "exponents that reach 1",
+            "The last exponent is (dim - 2) / dim, a little less than 1: divide 2i by dim.",
+            _exponents_up_to_one,
+        ),
+        Mistake(
             "a frequency for every column",
             "The exponent belongs to the pair, not to the column: columns 2i and 2i + 1 both use "
             "2i / dim.",
@@ -190,6 +213,11 @@ ENCODING = Exercise(
 
 # 2.2 the longest wave ------------------------------------------------------------------------
 
+
+def _wavelength(exponent: float) -> float:
+    return 2 * math.pi * 500_000**exponent
+
+
 LONGEST_WAVE = Exercise(
     id="2.2",
     title="The slowest clock",
@@ -197,34 +225,34 @@ LONGEST_WAVE = Exercise(
     minutes=5,
     points=1,
     name="longest_wavelength",
-    reference=lambda: 2 * math.pi * 10_000 ** (510 / 512),
+    reference=lambda: _wavelength(126 / 128),
     relative_tolerance=0.005,
     hints=(
-        "There are 256 pairs, i = 0 to 255. Which is the slowest, and what is 2i / 512 for it?",
+        "There are 64 pairs, i = 0 to 63. Which is the slowest, and what is 2i / 128 for it?",
         "A wave sin(p * frequency) repeats when p * frequency has grown by 2 pi.",
     ),
     mistakes=(
         Mistake(
             "the base taken as the slowest frequency",
-            "2 pi times 10000 would be a pair with exponent 1. The last exponent is 510/512, a "
+            "2 pi times the base would be a pair with exponent 1. The last pair's exponent is a "
             "little less.",
-            2 * math.pi * 10_000,
+            lambda: _wavelength(1),
         ),
         Mistake(
             "exponent of the last column",
-            "The exponent belongs to the pair: columns 510 and 511 share 510/512.",
-            2 * math.pi * 10_000 ** (511 / 512),
+            "The exponent belongs to the pair: the last two columns share one.",
+            lambda: _wavelength(127 / 128),
         ),
         Mistake(
             "2 pi forgotten",
             "This is one over the frequency, the number of positions in one radian. A full turn "
             "has 2 pi of them.",
-            10_000 ** (510 / 512),
+            lambda: _wavelength(126 / 128) / (2 * math.pi),
         ),
         Mistake(
             "the fastest wave",
             "This is the period of pair 0, the fastest one, whatever the base.",
-            2 * math.pi,
+            lambda: _wavelength(0),
         ),
     ),
 )
@@ -498,8 +526,8 @@ ENCODING_TEST = Exercise(
         Version("exponents by whole-number division", False, _even(_integer_division)),
     ),
     hints=(
-        "Do not compare with another implementation of the same idea: write down numbers that you "
-        "know. Lesson 02 has a worked row for dim = 4.",
+        "Another implementation may share the mistake. Better write down numbers that you know: "
+        "lesson 02 has a worked row for dim = 4.",
         "Which inputs make the faults show? Position 0 hides most of them. Consecutive positions "
         "hide another. So does leaving base at 10000.",
         "Try position 3 with dim = 4 and base = 100: sin(3), cos(3), sin(0.3), cos(0.3). Give the "
@@ -513,8 +541,9 @@ ENCODING_TEST = Exercise(
             _test_first_row,
         ),
         Mistake(
-            "only the shape",
-            "Wrong numbers fit into the right shape as well. Compare some values.",
+            "accepts every version",
+            "Nothing was raised for any version. A test must `assert`: returning or printing False "
+            "is not failing. And it must look at values: wrong numbers fit into the right shape.",
             _test_shape,
         ),
         Mistake(

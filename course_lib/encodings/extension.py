@@ -1,0 +1,353 @@
+"""Context extension: other frequencies for a trained RoPE, so that it reads further.
+
+Every method returns `ScaledFrequencies`; `Rotary(head_dim, **scaled._asdict())` uses them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from course_lib.encodings.rotary import rotary_frequencies
+
+
+class ScaledFrequencies(NamedTuple):
+    """What a context extension method changes."""
+
+    frequencies: Float[Tensor, " pairs"]
+    """Radians per position of each pair, in float64."""
+    attention_factor: float = 1.0
+    """Multiplies cosines and sines of queries and keys, so scores grow by its square."""
+
+
+def interpolated(frequencies: Float[Tensor, " pairs"], factor: float) -> ScaledFrequencies:
+    """Every pair `factor` times slower: position p turns as p / factor did.
+
+    Source: Chen et al. 2023, Position Interpolation, section 2.3 (arXiv 2306.15595).
+    """
+    _check(factor=factor)
+    return ScaledFrequencies(frequencies.double() / factor)
+
+
+def ntk_aware(dim: int, base: float, factor: float) -> ScaledFrequencies:
+    """A larger base, base * factor^(dim / (dim - 2)).
+
+    The fastest pair is unchanged and the slowest exactly `factor` times slower. Raises ValueError
+    for dim 2, whose only pair is both.
+
+    Source: bloc97 2023, NTK-aware scaled RoPE; Peng et al. 2023, definition 1 (arXiv 2309.00071).
+    """
+    _check(factor=factor, dim=dim)
+    return ScaledFrequencies(rotary_frequencies(dim, base * factor ** (dim / (dim - 2))))
+
+
+def dynamic_ntk(
+    dim: int, base: float, factor: float, length: int, original_length: int
+) -> ScaledFrequencies:
+    """NTK-aware by the stretch f n / L - (f - 1) for length n beyond L; unchanged up to L.
+
+    `factor` f is not the extension: with f = 1 the stretch is exactly n / L. Computed anew from
+    the length at hand, so a short text after a long one gets the original frequencies back.
+
+    Source: emozilla 2023; the released code of transformers, type "dynamic".
+    """
+    _check(factor=factor, dim=dim, original_length=original_length)
+    stretch = factor * length / original_length - (factor - 1)
+    return ntk_aware(dim, base, max(1.0, stretch))
+
+
+def by_parts(
+    frequencies: Float[Tensor, " pairs"],
+    factor: float,
+    original_length: int,
+    slow: float = 1.0,
+    fast: float = 32.0,
+) -> ScaledFrequencies:
+    """Pairs interpolated by how many turns they make in the original context.
+
+    A pair of r = original_length * frequency / 2 pi turns is divided by `factor` if r <= slow,
+    kept if r >= fast, and blended linearly in r between: the ramp as the paper writes it.
+
+    Source: Peng et al. 2023, YaRN, definition 2 (arXiv 2309.00071).
+    """
+    _check(factor=factor, original_length=original_length)
+    _check_ramp("slow", slow, "fast", fast)
+    turns = original_length * frequencies.double() / (2 * math.pi)
+    return _blended(frequencies, factor, keep=((turns - slow) / (fast - slow)).clamp(0, 1))
+
+
+def yarn(
+    dim: int,
+    base: float,
+    factor: float,
+    original_length: int,
+    beta_fast: float = 32.0,
+    beta_slow: float = 1.0,
+    ramp: Literal["index", "turns"] = "index",
+    truncate: bool = True,
+    attention_factor: float | None = None,
+) -> ScaledFrequencies:
+    """By parts, and cosines and sines multiplied by 0.1 ln(factor) + 1.
+
+    With ramp "turns" this is the paper's formula. With "index", the released code's, the blend is
+    linear in the pair's number, between the pairs that make `beta_fast` and `beta_slow` turns
+    (rounded outwards if `truncate`, and clamped to 0..dim - 1). For single pairs the two are up to
+    2.3 times apart at factor 8 and original_length 4096.
+
+    Source: Peng et al. 2023, sections 3.2 to 3.4 (arXiv 2309.00071), and its released code.
+    """
+    _check(factor=factor, dim=dim, original_length=original_length)
+    frequencies = rotary_frequencies(dim, base)
+    if attention_factor is None:
+        attention_factor = _mscale(factor)
+    if ramp == "turns":
+        scaled = by_parts(frequencies, factor, original_length, slow=beta_slow, fast=beta_fast)
+        return scaled._replace(attention_factor=attention_factor)
+    if ramp != "index":
+        raise ValueError(f"ramp must be 'index' or 'turns', got {ramp!r}")
+    _check_ramp("beta_slow", beta_slow, "beta_fast", beta_fast)
+
+    def pair_of(turns: float) -> float:
+        return dim * math.log(original_length / (turns * 2 * math.pi)) / (2 * math.log(base))
+
+    low, high = pair_of(beta_fast), pair_of(beta_slow)
+    if truncate:
+        low, high = math.floor(low), math.ceil(high)
+    low, high = max(low, 0), min(high, dim - 1)
+    width = high - low if high != low else 0.001  # as released: a step instead of a ramp
+    slowed = ((torch.arange(dim // 2, dtype=torch.float64) - low) / width).clamp(0, 1)
+    return _blended(frequencies, factor, keep=1 - slowed, attention_factor=attention_factor)
+
+
+def longrope(
+    dim: int,
+    base: float,
+    short_factors: Sequence[float],
+    long_factors: Sequence[float],
+    length: int,
+    original_length: int,
+    factor: float,
+) -> ScaledFrequencies:
+    """Each pair divided by a number of its own, found by search: another one beyond L.
+
+    `long_factors` apply if length > original_length, strictly. The attention factor is
+    sqrt(1 + ln(factor) / ln(original_length)).
+
+    Source: Ding et al. 2024, LongRoPE (arXiv 2402.13753); Phi-3's released code.
+    """
+    _check(factor=factor, dim=dim, original_length=original_length)
+    name, factors = (
+        ("long_factors", long_factors) if length > original_length
+        else ("short_factors", short_factors)
+    )  # fmt: skip
+    if len(factors) != dim // 2:
+        raise ValueError(f"{name} must have {dim // 2} numbers, one a pair, got {len(factors)}")
+    divided = rotary_frequencies(dim, base) / torch.tensor(factors, dtype=torch.float64)
+    return ScaledFrequencies(divided, math.sqrt(1 + math.log(factor) / math.log(original_length)))
+
+
+def llama3(
+    frequencies: Float[Tensor, " pairs"],
+    factor: float,
+    original_length: int,
+    low_freq_factor: float = 1.0,
+    high_freq_factor: float = 4.0,
+) -> ScaledFrequencies:
+    """Llama 3.1's rule: exactly `by_parts` with slow = 1 and fast = 4 turns.
+
+    Source: Grattafiori et al. 2024, The Llama 3 Herd of Models (arXiv 2407.21783), released code.
+    """
+    _check_ramp("low_freq_factor", low_freq_factor, "high_freq_factor", high_freq_factor)
+    return by_parts(frequencies, factor, original_length, low_freq_factor, high_freq_factor)
+
+
+def from_rope_parameters(
+    parameters: Mapping[str, Any],
+    head_dim: int,
+    length: int | None = None,
+    max_position_embeddings: int | None = None,
+    layer_type: str | None = None,
+) -> ScaledFrequencies:
+    """The frequencies that a Hugging Face config's `rope_parameters` ask for.
+
+    `length` is that of the text at hand ("dynamic" and "longrope" depend on it; None: as before
+    any text). `max_position_embeddings` is the config's, which "dynamic", Phi-3 and DeepSeek
+    styles need; `layer_type` chooses among parameters nested by layer type (Gemma 3). Frequencies
+    cover the rotated part of `head_dim`; for "proportional" all of it, with zeros at the end.
+
+    Raises ValueError, by name, for an unknown type, a missing key, and a key that would change the
+    result and is not supported.
+
+    Source: transformers, modeling_rope_utils.py, whose keys and defaults these are.
+    """
+    own = _of_layer(parameters, layer_type)
+    kind = own.get("rope_type", own.get("type", "default"))
+    if kind not in _READERS:
+        raise ValueError(f"rope_type {kind!r} is not supported; there are {', '.join(_READERS)}")
+    reader, keys = _READERS[kind]
+    common = {"rope_type", "type", "rope_theta", "partial_rotary_factor"}
+    unknown = {key for key, value in own.items() if value is not None} - common - keys
+    if unknown:
+        raise ValueError(
+            f"rope_type {kind!r} does not take {', '.join(sorted(unknown))}: results would differ "
+            "from the model's; remove it if it has no effect"
+        )
+    share = own.get("partial_rotary_factor") or 1.0
+    width = head_dim if kind == "proportional" else int(head_dim * share)
+    base = _get(own, kind, "rope_theta")
+    return reader(_Config(own, kind, width, base, share, length, max_position_embeddings))
+
+
+class _Config(NamedTuple):
+    own: Mapping[str, Any]
+    kind: str
+    dim: int
+    base: float
+    share: float
+    length: int | None
+    max_position_embeddings: int | None
+
+    def get(self, key: str) -> Any:
+        return _get(self.own, self.kind, key)
+
+    def maximum(self) -> int:
+        if self.max_position_embeddings is None:
+            raise ValueError(
+                f"rope_type {self.kind!r} needs max_position_embeddings here: give the config's"
+            )
+        return self.max_position_embeddings
+
+    def factor(self) -> float:
+        """The extension; where a config leaves it out, the ratio of the two lengths."""
+        given: float | None = self.own.get("factor")
+        return given or self.maximum() / self.get("original_max_position_embeddings")
+
+
+def _read_default(c: _Config) -> ScaledFrequencies:
+    return ScaledFrequencies(rotary_frequencies(c.dim, c.base))
+
+
+def _read_linear(c: _Config) -> ScaledFrequencies:
+    return interpolated(rotary_frequencies(c.dim, c.base), c.get("factor"))
+
+
+def _read_dynamic(c: _Config) -> ScaledFrequencies:
+    length = c.maximum() if c.length is None else c.length
+    return dynamic_ntk(c.dim, c.base, c.get("factor"), length, c.maximum())
+
+
+def _read_yarn(c: _Config) -> ScaledFrequencies:
+    factor, attention_factor = c.factor(), c.own.get("attention_factor")
+    mscale, all_dim = c.own.get("mscale"), c.own.get("mscale_all_dim")
+    if attention_factor is None and mscale and all_dim:  # DeepSeek
+        attention_factor = _mscale(factor, mscale) / _mscale(factor, all_dim)
+    return yarn(
+        c.dim,
+        c.base,
+        factor,
+        c.get("original_max_position_embeddings"),
+        beta_fast=c.own.get("beta_fast") or 32.0,
+        beta_slow=c.own.get("beta_slow") or 1.0,
+        truncate=c.own.get("truncate", True),
+        attention_factor=attention_factor,
+    )
+
+
+def _read_longrope(c: _Config) -> ScaledFrequencies:
+    original = c.get("original_max_position_embeddings")
+    scaled = longrope(
+        c.dim,
+        c.base,
+        c.get("short_factor"),
+        c.get("long_factor"),
+        c.length or 0,
+        original,
+        c.factor(),
+    )
+    given = c.own.get("attention_factor")
+    return scaled if given is None else scaled._replace(attention_factor=given)
+
+
+def _read_llama3(c: _Config) -> ScaledFrequencies:
+    return llama3(
+        rotary_frequencies(c.dim, c.base),
+        c.get("factor"),
+        c.get("original_max_position_embeddings"),
+        c.get("low_freq_factor"),
+        c.get("high_freq_factor"),
+    )
+
+
+def _read_proportional(c: _Config) -> ScaledFrequencies:
+    moving = int(c.share * c.dim // 2)
+    frequencies = rotary_frequencies(c.dim, c.base)
+    frequencies[moving:] = 0
+    return interpolated(frequencies, c.own.get("factor") or 1.0)
+
+
+_ORIGINAL = "original_max_position_embeddings"
+_READERS = {
+    "default": (_read_default, set()),
+    "linear": (_read_linear, {"factor"}),
+    "dynamic": (_read_dynamic, {"factor"}),
+    "yarn": (_read_yarn, {"factor", _ORIGINAL, "attention_factor", "beta_fast", "beta_slow",
+                          "mscale", "mscale_all_dim", "truncate"}),
+    "longrope": (_read_longrope, {"factor", _ORIGINAL, "attention_factor", "short_factor",
+                                  "long_factor"}),
+    "llama3": (_read_llama3, {"factor", _ORIGINAL, "low_freq_factor", "high_freq_factor"}),
+    "proportional": (_read_proportional, {"factor"}),
+}  # fmt: skip
+
+
+def _of_layer(parameters: Mapping[str, Any], layer_type: str | None) -> Mapping[str, Any]:
+    nested = {key: own for key, own in parameters.items() if isinstance(own, Mapping)}
+    if not nested:
+        return parameters
+    if layer_type not in nested:
+        raise ValueError(
+            f"layer_type must be one of {', '.join(nested)}, got {layer_type!r}: these parameters "
+            "differ between layers"
+        )
+    return nested[layer_type]
+
+
+def _get(own: Mapping[str, Any], kind: str, key: str) -> Any:
+    if own.get(key) is None:
+        raise ValueError(f"rope_type {kind!r} needs {key}, which these parameters do not have")
+    return own[key]
+
+
+def _mscale(factor: float, mscale: float = 1.0) -> float:
+    return 0.1 * mscale * math.log(factor) + 1.0 if factor > 1 else 1.0
+
+
+def _blended(
+    frequencies: Tensor, factor: float, keep: Tensor, attention_factor: float = 1.0
+) -> ScaledFrequencies:
+    frequencies = frequencies.double()
+    blended = keep * frequencies + (1 - keep) * frequencies / factor
+    return ScaledFrequencies(blended, attention_factor)
+
+
+def _check(*, factor: float, dim: int | None = None, original_length: int | None = None) -> None:
+    if not factor >= 1:
+        raise ValueError(f"factor must be 1 or more, got {factor}: contexts are made longer here")
+    if dim is not None and (dim < 4 or dim % 2):
+        raise ValueError(
+            f"dim must be even and 4 or more, got {dim}: with one pair, the fastest is the slowest"
+        )
+    if original_length is not None and original_length < 1:
+        raise ValueError(f"original_length must be 1 or more, got {original_length}")
+
+
+def _check_ramp(slow_name: str, slow: float, fast_name: str, fast: float) -> None:
+    if not slow < fast:
+        raise ValueError(
+            f"{slow_name} must be below {fast_name}, got {slow} and {fast}: in turns, below the "
+            "first a pair is slowed, above the second it is kept"
+        )

@@ -1,0 +1,203 @@
+"""Rotary position embedding: queries and keys are turned, so that only distances survive."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from course_lib.encodings.scheme import PositionScheme
+
+Layout = Literal["half", "interleaved"]
+
+
+def rotary_frequencies(head_dim: int, base: float = 10_000.0) -> Float[Tensor, " pairs"]:
+    """Radians per position of each pair, the fastest first: base^(-2i / head_dim), in float64.
+
+    Raises ValueError if `head_dim` is not positive and even, or `base` not above 1.
+
+    Source: Su et al. 2021, RoFormer, section 3.2.2 (arXiv 2104.09864).
+    """
+    if head_dim < 2 or head_dim % 2:
+        raise ValueError(
+            f"head_dim must be positive and even, got {head_dim}: rotations need pairs of numbers"
+        )
+    if not base > 1:
+        raise ValueError(f"base must be above 1, got {base}: it makes later pairs slower")
+    return base ** (-torch.arange(0, head_dim, 2, dtype=torch.float64) / head_dim)
+
+
+def rotation_table(
+    frequencies: Float[Tensor, " pairs"],
+    positions: Int[Tensor, "*shape"],
+    attention_factor: float = 1.0,
+) -> tuple[Float[Tensor, "*shape pairs"], Float[Tensor, "*shape pairs"]]:
+    """Cosines and sines of position times frequency, each multiplied by `attention_factor`.
+
+    Angles are in radians and computed in float64 (on the CPU where the device has none), since
+    float32 angles are off by up to 8e-3 near position 131 072; the result is float32, on the
+    device of `positions`.
+    """
+    exact = torch.device("cpu") if positions.device.type == "mps" else positions.device
+    angles = positions.to(exact, torch.float64)[..., None] * frequencies.to(exact, torch.float64)
+    cos, sin = angles.cos() * attention_factor, angles.sin() * attention_factor
+    return cos.float().to(positions.device), sin.float().to(positions.device)
+
+
+def rotate(
+    x: Float[Tensor, "*batch length dim"],
+    cos: Float[Tensor, "*batch length pairs"],
+    sin: Float[Tensor, "*batch length pairs"],
+    layout: Layout,
+) -> Float[Tensor, "*batch length dim"]:
+    """Turn every pair of numbers in `x` by its angle.
+
+    Pairs are columns (2i, 2i + 1) in layout "interleaved" (RoFormer, GPT-J), where a pair is one
+    complex number, and columns (i, i + dim / 2) in layout "half" (GPT-NeoX, Llama in
+    transformers). The two differ by a permutation of columns: see `interleaved_to_half`.
+
+    Computes in float32, or float64 if `x` is; returns x's dtype. `cos` and `sin` have two
+    dimensions, or as many as `x`: anything between is refused, since a table of shape (batch,
+    length, pairs) against (batch, heads, length, dim) would be broadcast over heads, silently
+    where batch = heads. Raises ValueError for shapes that do not fit and for unknown layouts.
+    """
+    _check_table(x, cos, sin)
+    exact = torch.promote_types(x.dtype, torch.float32)
+    if layout == "interleaved":
+        pairs = torch.view_as_complex(x.to(exact).unflatten(-1, (-1, 2)).contiguous())
+        turned = pairs * torch.complex(cos.to(exact), sin.to(exact))
+        return torch.view_as_real(turned).flatten(-2).to(x.dtype)
+    if layout == "half":
+        first, second = x.to(exact).chunk(2, dim=-1)
+        turned = torch.cat([first * cos - second * sin, second * cos + first * sin], dim=-1)
+        return turned.to(x.dtype)
+    raise ValueError(f"layout must be 'half' or 'interleaved', got {layout!r}")
+
+
+def interleaved_to_half(
+    weight: Float[Tensor, "out *rest"], num_heads: int, rotary_dim: int | None = None
+) -> Float[Tensor, "out *rest"]:
+    """Reorder the rows of a query or key projection from pairs (2i, 2i + 1) to (i, i + d / 2).
+
+    Scores stay what they were if both projections are converted, each with its own number of
+    heads: grouped keys have fewer. Only the first `rotary_dim` rows of each head move (default:
+    all). A bias, of shape (out,), is converted alike. Values are not rotated: leave theirs alone.
+    Raises ValueError if rows do not divide into `num_heads` heads of even width.
+    """
+    return _reorder(weight, num_heads, rotary_dim, lambda d: torch.arange(d).view(-1, 2).T)
+
+
+def half_to_interleaved(
+    weight: Float[Tensor, "out *rest"], num_heads: int, rotary_dim: int | None = None
+) -> Float[Tensor, "out *rest"]:
+    """The inverse of `interleaved_to_half`, with the same arguments and errors."""
+    return _reorder(weight, num_heads, rotary_dim, lambda d: torch.arange(d).view(2, -1).T)
+
+
+class Rotary(PositionScheme):
+    """Turns queries and keys by their positions (RoPE).
+
+    `rotary_dim` rotates a part of each head, and `partial` says which frequencies it gets:
+
+    - "own": those of a head of that width, base^(-2i / rotary_dim), for its first `rotary_dim`
+      columns (GPT-J, GPT-NeoX);
+    - "proportional": the fastest rotary_dim / 2 of the whole head's, base^(-2i / head_dim); the
+      slow pairs stand still (p-RoPE, Barbero et al. 2024, arXiv 2410.06205).
+
+    `frequencies` (radians per position) and `attention_factor` replace the default ones, as
+    context extension does: `Rotary(64, **yarn(...)._asdict())`. They are kept in float64, outside
+    of the module's buffers: no change of the model's dtype or device rounds them.
+    """
+
+    def __init__(
+        self,
+        head_dim: int,
+        base: float = 10_000.0,
+        layout: Layout = "half",
+        rotary_dim: int | None = None,
+        partial: Literal["own", "proportional"] = "own",
+        frequencies: Float[Tensor, " pairs"] | Sequence[float] | None = None,
+        attention_factor: float = 1.0,
+    ) -> None:
+        super().__init__()
+        rotary_dim = _check_rotary_dim(head_dim if rotary_dim is None else rotary_dim, head_dim)
+        if layout not in ("half", "interleaved"):
+            raise ValueError(f"layout must be 'half' or 'interleaved', got {layout!r}")
+        if partial not in ("own", "proportional"):
+            raise ValueError(f"partial must be 'own' or 'proportional', got {partial!r}")
+        if partial == "proportional":
+            moving = rotary_frequencies(head_dim, base)[: rotary_dim // 2]
+            still = torch.zeros((head_dim - rotary_dim) // 2, dtype=torch.float64)
+            own, rotary_dim = torch.cat([moving, still]), head_dim
+        else:
+            own = rotary_frequencies(rotary_dim, base)
+        if frequencies is not None:
+            own = torch.as_tensor(frequencies, dtype=torch.float64)
+            if own.shape != (rotary_dim // 2,):
+                raise ValueError(
+                    f"frequencies must have shape ({rotary_dim // 2},), one for each pair of "
+                    f"{rotary_dim} columns, got {tuple(own.shape)}"
+                )
+        self.frequencies, self.attention_factor = own, attention_factor
+        self.layout: Layout = layout
+        self.rotary_dim = rotary_dim
+
+    def rotate(
+        self, q: Tensor, k: Tensor, q_positions: Tensor, k_positions: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        table = self.table(q_positions)
+        return self._turn(q, table), self._turn(
+            k, table if k_positions is q_positions else self.table(k_positions)
+        )
+
+    def table(self, positions: Int[Tensor, "*batch length"]) -> tuple[Tensor, Tensor]:
+        """Cosines and sines that broadcast over heads."""
+        cos, sin = rotation_table(self.frequencies, positions, self.attention_factor)
+        return (cos, sin) if positions.ndim == 1 else (cos.unsqueeze(1), sin.unsqueeze(1))
+
+    def _turn(self, x: Tensor, table: tuple[Tensor, Tensor]) -> Tensor:
+        if self.rotary_dim == x.shape[-1]:
+            return rotate(x, *table, layout=self.layout)
+        turned = rotate(x[..., : self.rotary_dim], *table, layout=self.layout)
+        return torch.cat([turned, x[..., self.rotary_dim :]], dim=-1)
+
+
+def _check_rotary_dim(rotary_dim: int, head_dim: int) -> int:
+    if not 2 <= rotary_dim <= head_dim or rotary_dim % 2:
+        raise ValueError(
+            f"rotary_dim must be even and from 2 to head_dim = {head_dim}, got {rotary_dim}"
+        )
+    return rotary_dim
+
+
+def _check_table(x: Tensor, cos: Tensor, sin: Tensor) -> None:
+    if x.shape[-1] % 2:
+        raise ValueError(f"x must have an even last dimension, got {x.shape[-1]}: it holds pairs")
+    for name, table in (("cos", cos), ("sin", sin)):
+        if table.ndim not in (2, x.ndim) or table.shape[-2:] != (x.shape[-2], x.shape[-1] // 2):
+            raise ValueError(
+                f"{name} must have shape (length, dim / 2) = {(x.shape[-2], x.shape[-1] // 2)}, or "
+                f"as many dimensions as x ({x.ndim}), got {tuple(table.shape)}: for positions of "
+                "shape (batch, length) give (batch, 1, length, dim / 2)"
+            )
+        if table.device != x.device:
+            raise ValueError(f"{name} is on {table.device} and x on {x.device}: move one of them")
+
+
+def _reorder(
+    weight: Tensor, num_heads: int, rotary_dim: int | None, order: Callable[[int], Tensor]
+) -> Tensor:
+    rows = len(weight)
+    if num_heads < 1 or rows % num_heads:
+        raise ValueError(
+            f"{rows} rows do not divide into {num_heads} heads: give the number of heads of this "
+            "projection (grouped keys have fewer than queries)"
+        )
+    head_dim = rows // num_heads
+    width = _check_rotary_dim(head_dim if rotary_dim is None else rotary_dim, head_dim)
+    moved = order(width).flatten()
+    index = torch.cat([moved, torch.arange(width, head_dim)]).to(weight.device)
+    return weight.unflatten(0, (num_heads, head_dim))[:, index].flatten(0, 1)
