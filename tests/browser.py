@@ -207,6 +207,7 @@ class Lab:
                }""",
             path,
         )
+        self.page.wait_for_function("path => front()?.context?.path === path", arg=path)
         return Notebook(self, path)
 
     def photograph(self, name: str) -> None:

@@ -61,7 +61,7 @@ class LearnedAbsolute(PositionScheme):
     """Adds a row of a learned table to each token embedding (Gehring et al. 2017; BERT; GPT-2).
 
     The table starts from a normal distribution with standard deviation `std`. A position beyond
-    its last row raises ValueError; looking for one costs a GPU one synchronisation.
+    its last row raises ValueError; looking for one makes a GPU wait.
     """
 
     def __init__(self, max_positions: int, dim: int, std: float = 0.02) -> None:

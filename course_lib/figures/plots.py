@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from course_lib.figures.style import BLACK, DIVERGING, RED, SCHEMES, SEQUENTIAL, figure
+from course_lib.figures.style import BLACK, DIVERGING, RED, SEQUENTIAL, figure, look_of
 
 
 def numbers(values: Any) -> np.ndarray:
@@ -31,7 +31,11 @@ def heat_map(
     height: float = 3.2,
     limit: float | None = None,
 ) -> Figure:
-    """One coloured cell a number; red is above zero, blue below, white is zero."""
+    """One coloured cell a number.
+
+    With numbers below zero, red is above zero, blue below, and white is zero; without, brighter
+    is more.
+    """
     fig, ax = figure(width, height)
     draw_heat_map(ax, values, limit, rows, columns, fig)
     ax.set(xlabel=xlabel, ylabel=ylabel, title=title)
@@ -45,10 +49,14 @@ def draw_heat_map(
     rows: Sequence[str] | None = None,
     columns: Sequence[str] | None = None,
     fig: Figure | None = None,
+    signed: bool | None = None,
 ) -> None:
-    """A heat map on axes of your own; with `fig`, a colour bar beside it."""
+    """A heat map on axes of your own; with `fig`, a colour bar beside it.
+
+    `signed` chooses the colours, where the values alone would not choose what the picture needs.
+    """
     cells = numbers(values)
-    signed = cells.min() < 0
+    signed = cells.min() < 0 if signed is None else signed
     limit = limit or max(abs(cells).max(), 1e-12)
     image = ax.imshow(
         cells,
@@ -103,7 +111,7 @@ def lines(
     """
     fig, ax = figure(width, height)
     for name, y in ys.items():
-        style = {k: v for k, v in SCHEMES.get(name, {}).items() if k != "marker"}
+        style = {k: v for k, v in look_of(name).items() if k != "marker"}
         ax.plot(numbers(x), numbers(y), label=name, **style)
     for name, place in (mark or {}).items():
         ax.axvline(place, color=BLACK, linewidth=1, linestyle=":")
@@ -138,7 +146,7 @@ def bars_with_seeds(
     fig, ax = figure(7.0, 0.8 + 0.42 * len(runs))
     names = list(runs)[::-1]
     for row, name in enumerate(names):
-        color = SCHEMES.get(name, {}).get("color", "#8FB8D0")
+        color = look_of(name).get("color", "#8FB8D0")
         ax.barh(row, float(np.median(runs[name])), color=color, height=0.6)
         beside = np.linspace(-0.18, 0.18, len(runs[name])) if len(runs[name]) > 1 else [0]
         ax.plot(runs[name], row + np.array(beside), "o", color="white", markeredgecolor=BLACK)
@@ -187,9 +195,15 @@ def heat_maps(
     """Heat maps side by side on one scale; `rows` and `columns` hold each panel's labels."""
     fig, all_axes = figure(7.6, height, columns=len(panels), squeeze=False)
     limit = limit or max(abs(numbers(values)).max() for values in panels.values())
+    signed = any(numbers(values).min() < 0 for values in panels.values())
     for at, (ax, (name, values)) in enumerate(zip(all_axes[0], panels.items(), strict=True)):
         draw_heat_map(
-            ax, values, limit, rows[at] if rows else None, columns[at] if columns else None
+            ax,
+            values,
+            limit,
+            rows[at] if rows else None,
+            columns[at] if columns else None,
+            signed=signed,
         )
         ax.set_title(name, fontsize=10)
         ax.set(**axes)

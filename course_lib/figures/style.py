@@ -18,10 +18,16 @@ BLUE, ORANGE, GREEN, RED, PURPLE, SKY, BLACK = (
 )  # fmt: skip
 SCHEMES: dict[str, dict[str, Any]] = {
     "no position": {"color": BLACK, "linestyle": (0, (1, 1.5)), "marker": "o"},
-    "no position, causal": {"color": PURPLE, "linestyle": (0, (4, 1.5, 1, 1.5)), "marker": "s"},
     "sinusoidal": {"color": BLUE, "linestyle": "-", "marker": "^"},
     "learned": {"color": ORANGE, "linestyle": (0, (5, 2)), "marker": "D"},
 }
+
+
+def look_of(name: str) -> dict[str, Any]:
+    """The look of a scheme, whose name may go on after a comma: "no position, 2 layers"."""
+    return SCHEMES.get(name.split(",")[0], {})
+
+
 DIVERGING, SEQUENTIAL = "RdBu_r", "viridis"
 
 STYLE: Any = {

@@ -9,7 +9,7 @@ import torch
 
 
 def device() -> torch.device:
-    """The GPU when there is one that works, else the CPU.
+    """The GPU when torch sees one, else the CPU.
 
     Set the environment variable COURSE_DEVICE (say, to "cpu") to choose yourself.
     """

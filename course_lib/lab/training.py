@@ -29,8 +29,8 @@ def train(
     AdamW, linear warm-up over a tenth of the steps, cosine decay to zero, gradients clipped to
     length 1. Positions are 0, 1, 2, ... The batches follow from `seed`; the loss is in nats.
 
-    A model under SMALL parameters trains on one CPU thread: a second one gains a tenth on an idle
-    machine, and costs a factor of four when another program keeps the cores busy.
+    A model under SMALL parameters trains on one CPU thread: a second one gains it little, and costs
+    it much when other programs keep the cores busy.
     """
     parameters = sum(p.numel() for p in model.parameters())
     with one_thread() if parameters < SMALL else nullcontext():

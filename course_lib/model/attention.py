@@ -126,6 +126,10 @@ def _check_shapes(
             f"k and v must agree in batch, heads and length, got {tuple(k.shape)} and "
             f"{tuple(v.shape)}"
         )
+    if q.shape[0] != k.shape[0] or q.shape[3] != k.shape[3]:
+        raise ValueError(
+            f"q and k must agree in batch and head_dim, got {tuple(q.shape)} and {tuple(k.shape)}"
+        )
     if q.shape[1] % k.shape[1]:
         raise ValueError(
             f"{q.shape[1]} query heads cannot share {k.shape[1]} key heads evenly: "

@@ -233,9 +233,9 @@ LONGEST_WAVE = Exercise(
     ),
     mistakes=(
         Mistake(
-            "the base taken as the slowest frequency",
-            "2 pi times the base would be a pair with exponent 1. The last pair's exponent is a "
-            "little less.",
+            "2 pi times the base",
+            "2 pi times the base would be a pair with exponent 1 (the paper rounds to that, too). "
+            "The last pair's exponent is a little less.",
             lambda: _wavelength(1),
         ),
         Mistake(
@@ -318,8 +318,8 @@ HALF_PRECISION = Exercise(
         ),
         Mistake(
             "frequencies rounded to bfloat16",
-            "The positions are exact now, but a frequency that is off by one part in 500 is a "
-            "whole turn off after a few thousand positions.",
+            "The positions are exact now, but an error of one part in 500 in a frequency grows "
+            "with the position: after some thousand positions the angle is a radian off.",
             lambda x, positions, base: (
                 x + _add(x, positions, base, torch.float64, x.dtype).to(x.dtype)
             ),
@@ -593,7 +593,7 @@ HALF_SIMILARITY = Exercise(
             724,
         ),
         Mistake(
-            "the last offset above one half",
+            "one before the first below one half",
             "At this offset the similarity is still above one half. The next one is the first "
             "below.",
             lambda: _half_similarity(64) - 1,
