@@ -17,7 +17,11 @@ def grade_button() -> None:
     import ipywidgets as widgets
     from IPython.display import display
 
-    button = widgets.Button(description="Grade this notebook", button_style="primary")
+    button = widgets.Button(
+        description="Grade this notebook",
+        button_style="primary",
+        layout=widgets.Layout(width="auto"),
+    )
     bar = widgets.IntProgress(min=0, layout=widgets.Layout(visibility="hidden"))
     shown = widgets.HTML()
 

@@ -7,6 +7,7 @@ is used: `questions` are the judge's own, only `outcomes` come from outside.
 from __future__ import annotations
 
 import math
+import textwrap
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,7 +78,8 @@ def next_step(id: str, verdict: str) -> str:
 
 def _failed(says: str, mistake: Mistake | None, **more: Any) -> Verdict:
     if mistake:
-        says += f"\nLikely mistake: {mistake.name}. {mistake.why}"
+        likely = f"Likely mistake: {mistake.name}. {mistake.why}"
+        says += "\n" + textwrap.fill(likely, 88, break_on_hyphens=False)
     return Verdict("failed", message=says, mistake=mistake.name if mistake else None, **more)
 
 
