@@ -7,7 +7,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from course_lib.encodings.rotary import rotary_frequencies, rotation_table
-from course_lib.encodings.scheme import PositionScheme
+from course_lib.encodings.scheme import PositionScheme, check_positions, check_sizes
 
 
 def sinusoidal_encoding(
@@ -23,7 +23,7 @@ def sinusoidal_encoding(
 
     Source: Vaswani et al. 2017, Attention Is All You Need, section 3.5 (arXiv 1706.03762).
     """
-    _check_positions(positions)
+    check_positions(positions)
     return _waves(positions, _frequencies(dim, base))
 
 
@@ -54,6 +54,7 @@ class Sinusoidal(PositionScheme):
         self.frequencies, self.scale = _frequencies(dim, base), scale
 
     def embed(self, x: Tensor, positions: Tensor) -> Tensor:
+        check_sizes(self, dim=(2 * len(self.frequencies), x.shape[-1]))
         return x + (self.scale * _waves(positions, self.frequencies)).to(x.dtype)
 
 
@@ -69,14 +70,16 @@ class LearnedAbsolute(PositionScheme):
         self.table = nn.Parameter(std * torch.randn(max_positions, dim))
 
     def embed(self, x: Tensor, positions: Tensor) -> Tensor:
-        _check_positions(positions)
+        check_sizes(self, dim=(self.table.shape[1], x.shape[-1]))
+        check_positions(positions)
         rows = len(self.table)
         if positions.numel() and (last := int(positions.max())) >= rows:
             raise ValueError(
                 f"position {last} is beyond the table, which has {rows} rows (0 to {rows - 1}): "
                 "train a longer table, or use a scheme without one"
             )
-        return x + self.table[positions].to(x.dtype)
+        # long: torch takes an index of bytes for a mask
+        return x + self.table[positions.long()].to(x.dtype)
 
     def stretched(self, new_length: int) -> LearnedAbsolute:
         """A copy with `new_length` rows, the old ones spread over them by linear interpolation.
@@ -109,13 +112,3 @@ def _frequencies(dim: int, base: float) -> Float[Tensor, " pairs"]:
             f"dim must be positive and even, got {dim}: sinusoids come in pairs (sin, cos)"
         )
     return rotary_frequencies(dim, base)
-
-
-def _check_positions(positions: Tensor) -> None:
-    if positions.is_floating_point() or positions.is_complex() or positions.dtype == torch.bool:
-        raise ValueError(
-            f"positions must be integers, got {positions.dtype}: use torch.arange(length), "
-            "which counts in int64"
-        )
-    if positions.numel() and (first := int(positions.min())) < 0:
-        raise ValueError(f"positions must be 0 or more, got {first}: count from the first token")

@@ -15,7 +15,7 @@ from course_lib.encodings.relative import (
     relative_positions,
 )
 from course_lib.encodings.rotary import rotary_frequencies, rotation_table
-from course_lib.encodings.scheme import PositionScheme
+from course_lib.encodings.scheme import PositionScheme, check_sizes
 
 
 def relative_shift(scores: Float[Tensor, "*batch n n"]) -> Float[Tensor, "*batch n n"]:
@@ -83,6 +83,7 @@ class Shaw(PositionScheme):
     def score_bias(
         self, q: Tensor, k: Tensor, q_positions: Tensor, k_positions: Tensor
     ) -> Float[Tensor, "batch heads queries keys"]:
+        check_sizes(self, head_dim=(self.key_vectors.shape[1], q.shape[-1]))
         by_row = q @ self.key_vectors.to(q.dtype).T / math.sqrt(q.shape[-1])
         return by_row.gather(-1, self._index(q_positions, k_positions, q))
 
@@ -121,9 +122,12 @@ class TransformerXL(PositionScheme):
     def score_bias(
         self, q: Tensor, k: Tensor, q_positions: Tensor, k_positions: Tensor
     ) -> Float[Tensor, "batch heads queries keys"]:
+        check_sizes(
+            self, num_heads=(len(self.u), q.shape[1]), head_dim=(self.u.shape[-1], q.shape[-1])
+        )
         content = self.u.to(k.dtype) @ k.transpose(-2, -1)
         query = q + self.v.to(q.dtype)
-        if consecutive(q_positions) and consecutive(k_positions) and len(k_positions):
+        if consecutive(q_positions) and consecutive(k_positions):
             distances = distances_of(q_positions, k_positions)
             position = skew(query @ self.vectors(distances, q).mT, len(k_positions))
         else:

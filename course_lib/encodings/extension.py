@@ -197,7 +197,8 @@ def from_rope_parameters(
             f"rope_type {kind!r} does not take {', '.join(sorted(unknown))}: results would differ "
             "from the model's; remove it if it has no effect"
         )
-    share = own.get("partial_rotary_factor") or 1.0
+    given = own.get("partial_rotary_factor")
+    share = 1.0 if given is None else given
     width = head_dim if kind == "proportional" else int(head_dim * share)
     base = _get(own, kind, "rope_theta")
     return reader(_Config(own, kind, width, base, share, length, max_position_embeddings))
@@ -225,7 +226,9 @@ class _Config(NamedTuple):
     def factor(self) -> float:
         """The extension; where a config leaves it out, the ratio of the two lengths."""
         given: float | None = self.own.get("factor")
-        return given or self.maximum() / self.get("original_max_position_embeddings")
+        if given is not None:
+            return given
+        return self.maximum() / self.get("original_max_position_embeddings")
 
 
 def _read_default(c: _Config) -> ScaledFrequencies:
@@ -287,7 +290,8 @@ def _read_proportional(c: _Config) -> ScaledFrequencies:
     moving = int(c.share * c.dim // 2)
     frequencies = rotary_frequencies(c.dim, c.base)
     frequencies[moving:] = 0
-    return interpolated(frequencies, c.own.get("factor") or 1.0)
+    factor = c.own.get("factor")
+    return interpolated(frequencies, 1.0 if factor is None else factor)
 
 
 _ORIGINAL = "original_max_position_embeddings"
@@ -341,8 +345,11 @@ def _check(*, factor: float, dim: int | None = None, original_length: int | None
         raise ValueError(
             f"dim must be even and 4 or more, got {dim}: with one pair, the fastest is the slowest"
         )
-    if original_length is not None and original_length < 1:
-        raise ValueError(f"original_length must be 1 or more, got {original_length}")
+    if original_length is not None and original_length < 2:
+        raise ValueError(
+            f"original_length must be 2 or more, got {original_length}: it is the number of "
+            "tokens that the model was trained with"
+        )
 
 
 def _check_ramp(slow_name: str, slow: float, fast_name: str, fast: float) -> None:

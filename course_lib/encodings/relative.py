@@ -8,14 +8,19 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from course_lib.encodings.scheme import PositionScheme
+from course_lib.encodings.scheme import PositionScheme, check_integers, check_sizes
 
 
 def relative_positions(
     q_positions: Int[Tensor, "*batch queries"], k_positions: Int[Tensor, "*batch keys"]
 ) -> Int[Tensor, "*batch queries keys"]:
-    """How far each key stands before each query: i - j, negative for keys that come after."""
-    return q_positions[..., :, None] - k_positions[..., None, :]
+    """How far each key stands before each query: i - j, negative for keys that come after.
+
+    Counted in int64, where narrower and unsigned integers would wrap around.
+    """
+    check_integers(q_positions, "q_positions")
+    check_integers(k_positions, "k_positions")
+    return q_positions.long()[..., :, None] - k_positions.long()[..., None, :]
 
 
 def clip_to_index(relative: Int[Tensor, "*shape"], max_distance: int) -> Int[Tensor, "*shape"]:
@@ -79,14 +84,16 @@ def alibi_slopes(num_heads: int) -> Float[Tensor, " heads"]:
 
 
 def consecutive(positions: Int[Tensor, "*batch length"]) -> bool:
-    """Whether positions are known to be p, p + 1, p + 2, ...
+    """Whether positions are known to be p, p + 1, p + 2, ..., and at least one.
 
     Looks at the values on the CPU only: on a GPU that would wait for it, and in a compiled graph
     break it, so there the answer is False and everything is computed in the general way.
     """
     if positions.ndim != 1 or positions.device.type != "cpu" or torch.compiler.is_compiling():
         return False
-    return bool((positions.diff() == 1).all())
+    if not len(positions):
+        return False
+    return bool((positions.long().diff() == 1).all())
 
 
 class NoPosition(PositionScheme):
@@ -103,12 +110,13 @@ class DistanceBias(PositionScheme):
     def score_bias(
         self, q: Tensor, k: Tensor, q_positions: Tensor, k_positions: Tensor
     ) -> Float[Tensor, "*batch heads queries keys"]:
-        if consecutive(q_positions) and consecutive(k_positions) and len(k_positions):
+        if consecutive(q_positions) and consecutive(k_positions):
             distances = distances_of(q_positions, k_positions)
             bias = toeplitz(self.by_distance(distances).to(q.dtype), len(q_positions))
         else:
             relative = relative_positions(q_positions, k_positions)
             bias = self.by_distance(relative).movedim(0, -3)
+        check_sizes(self, num_heads=(bias.shape[-3], q.shape[1]))
         return bias.to(q.dtype)
 
 
@@ -117,7 +125,8 @@ def distances_of(
 ) -> Int[Tensor, " distances"]:
     """All queries + keys - 1 distances between consecutive positions, the largest first."""
     last = len(q_positions) + len(k_positions) - 1
-    return q_positions[-1:] - k_positions[:1] - torch.arange(last, device=q_positions.device)
+    largest = q_positions[-1:].long() - k_positions[:1].long()
+    return largest - torch.arange(last, device=q_positions.device)
 
 
 def toeplitz(

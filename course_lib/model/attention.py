@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from course_lib.encodings.relative import consecutive
-from course_lib.encodings.scheme import PositionScheme
+from course_lib.encodings.scheme import PositionScheme, check_integers
 
 
 def attend(
@@ -28,10 +28,13 @@ def attend(
 
     A query may attend to a key if `k_position <= q_position` (when `causal`) and if `mask` is
     True for the pair (when given). With fewer key and value heads than query heads, consecutive
-    query heads share one. A query that may attend to nothing reads zeros. Raises ValueError for
-    shapes that do not fit together.
+    query heads share one. A query that may attend to nothing reads zeros. `mask` has the shape
+    (queries, keys), or four dimensions, of which any may be 1: three could mean batch or heads.
+    Raises ValueError for shapes, dtypes and devices that do not fit together.
     """
     _check_shapes(q, k, v, q_positions, k_positions)
+    if mask is not None:
+        _check_mask(mask, (*q.shape[:3], k.shape[2]))
     doors = scheme.open_doors
     if "score_bias" in doors or "read" in doors:  # those look at every pair of heads
         k, v = (shared(t, q.shape[1]) for t in (k, v))
@@ -144,3 +147,19 @@ def _check_shapes(
                 f"{name} must have shape (length,) or (batch, length), here ({t.shape[2]},) or "
                 f"({t.shape[0]}, {t.shape[2]}), got {tuple(positions.shape)}"
             )
+        check_integers(positions, name)
+    for name, t in {"k": k, "v": v, "q_positions": q_positions, "k_positions": k_positions}.items():
+        if t.device != q.device:
+            raise ValueError(f"{name} is on {t.device} and q on {q.device}: move one of them")
+
+
+def _check_mask(mask: Tensor, shape: tuple[int, ...]) -> None:
+    if mask.dtype != torch.bool:
+        raise ValueError(f"mask must be bool, True where a query may look, got {mask.dtype}")
+    sizes = zip(mask.shape[::-1], shape[::-1], strict=False)
+    if mask.ndim not in (2, 4) or any(n not in (1, m) for n, m in sizes):
+        raise ValueError(
+            f"mask must fit (batch, heads, queries, keys) = {shape} or (queries, keys) = "
+            f"{shape[2:]}, got {tuple(mask.shape)}: give one of shape (batch, keys) as "
+            "mask[:, None, None, :]"
+        )

@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional
 
-from course_lib.encodings.scheme import PositionScheme
+from course_lib.encodings.scheme import PositionScheme, check_integers, check_positions
 from course_lib.model.attention import attend
 
 
@@ -36,7 +36,7 @@ class DecoderConfig:
                 f"dim {self.dim} does not divide into {self.num_heads} heads: "
                 "make it a multiple of num_heads"
             )
-        if self.num_heads % self.kv_heads:
+        if self.kv_heads < 1 or self.num_heads % self.kv_heads:
             raise ValueError(
                 f"{self.num_heads} query heads cannot share {self.kv_heads} key heads evenly: "
                 "make num_heads a multiple of num_kv_heads"
@@ -73,6 +73,11 @@ class Cache:
     def extend_positions(self, positions: Tensor) -> Tensor:
         """Append the positions of new tokens, and return all of them."""
         if self.positions is not None:
+            if self.positions.shape[:-1] != positions.shape[:-1]:
+                raise ValueError(
+                    f"positions of shape {tuple(positions.shape)} cannot follow the cache's, of "
+                    f"shape {tuple(self.positions.shape)}: keep to (length,) or (batch, length)"
+                )
             positions = torch.cat([self.positions, positions], dim=-1)
         self.positions = positions
         return positions
@@ -161,13 +166,14 @@ class Decoder(nn.Module):
 
         `mask` is as in `attend`. With a `cache`, tokens follow those that it has seen, keys are
         old and new ones, and the cache grows by these. Raises ValueError if `positions` do not
-        fit `tokens`, or are not integers of 0 or more.
+        fit `tokens`, or are not integers of 0 or more (values are looked at on the CPU only, where
+        nothing has to wait for it).
         """
         self._check(tokens, positions)
-        k_positions = positions if cache is None else cache.extend_positions(positions)
-        view = View(positions, k_positions, mask, cache)
         x = self.embedding(tokens) * math.sqrt(self.config.dim)
         x = self.first_scheme.embed(x, positions)
+        k_positions = positions if cache is None else cache.extend_positions(positions)
+        view = View(positions, k_positions, mask, cache)
         for block in self.blocks:
             x = block(x, view)
         return self.to_scores(self.norm(x))
@@ -207,6 +213,11 @@ class Decoder(nn.Module):
         return sum(p.numel() for p in self.parameters())
 
     def _check(self, tokens: Tensor, positions: Tensor) -> None:
+        if tokens.ndim != 2:
+            raise ValueError(
+                f"tokens must have shape (batch, length), got {tuple(tokens.shape)}: give a single "
+                "text as tokens[None]"
+            )
         if positions.shape not in {tokens.shape, tokens.shape[1:]}:
             raise ValueError(
                 f"positions must have shape (length,) or (batch, length), here "
@@ -217,3 +228,6 @@ class Decoder(nn.Module):
                 f"positions are on {positions.device} and tokens on {tokens.device}: "
                 "move one of them"
             )
+        check_integers(positions)
+        if positions.device.type == "cpu" and not torch.compiler.is_compiling():
+            check_positions(positions)
