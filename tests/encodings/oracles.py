@@ -1,6 +1,6 @@
 """The formulas once more, one plain number at a time: slow, in float64, and no use of the library.
 
-Shapes are those of attention: q (batch, heads, queries, head_dim), k (batch, heads, keys, head_dim),
+q has shape (batch, heads, queries, head_dim), k (batch, heads, keys, head_dim), and
 positions (length,) or (batch, length).
 """
 

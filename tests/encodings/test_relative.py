@@ -250,16 +250,14 @@ def test_t5_buckets_are_exact_and_those_of_transformers(num_buckets, max_distanc
     theirs = T5Attention._relative_position_bucket(
         -DISTANCES, bidirectional, num_buckets, max_distance
     )
-    # transformers 5.23 takes logarithms in float32, and puts some distances that begin a bucket
-    # into the one before: never more than one off, and only at such a beginning.
-    wrong = DISTANCES[got != theirs]
-    assert ((got - theirs)[got != theirs] == 1).all()
-    for distance in wrong.tolist():
-        nearer = distance - 1 if distance > 0 else distance + 1
-        assert t5_bucket_exactly(nearer, *sizes) == t5_bucket_exactly(distance, *sizes) - 1
-    assert len(wrong) <= 2 * half
+    # transformers 5.23 takes logarithms in float32, which may round a distance beside a bucket's
+    # beginning across it. Rare, and in no model's sizes: distance 63 of 65 buckets up to 1328 is
+    # in bucket 37, theirs gives 38.
+    for distance in DISTANCES[got != theirs].tolist():
+        beside = {t5_bucket_exactly(distance + step, *sizes) for step in (-1, 0, 1)}
+        assert len(beside) > 1 and theirs[distance + 600] in beside
     if (num_buckets, max_distance) == (32, 128):  # what T5 models use
-        assert len(wrong) == 0
+        assert torch.equal(got, theirs)
 
 
 @given(st.integers(-(10**7), 10**7), st.integers(4, 400), st.integers(1, 10**5), st.booleans())
