@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from course_lib.encodings.scheme import PositionScheme
+from course_lib.encodings.scheme import PositionScheme, check_integers, check_sizes
 
 Layout = Literal["half", "interleaved"]
 
@@ -39,8 +39,10 @@ def rotation_table(
 
     Angles are in radians and computed in float64 (on the CPU where the device has none), since
     float32 angles are off by up to 8e-3 near position 131 072; the result is float32, on the
-    device of `positions`.
+    device of `positions`. Raises ValueError unless `positions` are integers; distances, which may
+    be negative, will do.
     """
+    check_integers(positions)
     exact = torch.device("cpu") if positions.device.type == "mps" else positions.device
     angles = positions.to(exact, torch.float64)[..., None] * frequencies.to(exact, torch.float64)
     cos, sin = angles.cos() * attention_factor, angles.sin() * attention_factor
@@ -145,7 +147,7 @@ class Rotary(PositionScheme):
                 )
         self.frequencies, self.attention_factor = own, attention_factor
         self.layout: Layout = layout
-        self.rotary_dim = rotary_dim
+        self.head_dim, self.rotary_dim = head_dim, rotary_dim
 
     def rotate(
         self, q: Tensor, k: Tensor, q_positions: Tensor, k_positions: Tensor
@@ -161,7 +163,8 @@ class Rotary(PositionScheme):
         return (cos, sin) if positions.ndim == 1 else (cos.unsqueeze(1), sin.unsqueeze(1))
 
     def _turn(self, x: Tensor, table: tuple[Tensor, Tensor]) -> Tensor:
-        if self.rotary_dim == x.shape[-1]:
+        check_sizes(self, head_dim=(self.head_dim, x.shape[-1]))
+        if self.rotary_dim == self.head_dim:
             return rotate(x, *table, layout=self.layout)
         turned = rotate(x[..., : self.rotary_dim], *table, layout=self.layout)
         return torch.cat([turned, x[..., self.rotary_dim :]], dim=-1)
@@ -176,10 +179,17 @@ def _check_rotary_dim(rotary_dim: int, head_dim: int) -> int:
 
 
 def _check_table(x: Tensor, cos: Tensor, sin: Tensor) -> None:
-    if x.shape[-1] % 2:
-        raise ValueError(f"x must have an even last dimension, got {x.shape[-1]}: it holds pairs")
+    if not x.is_floating_point():
+        raise ValueError(f"x must be floating point, got {x.dtype}: a rotation makes fractions")
+    if x.ndim < 2 or x.shape[-1] % 2:
+        raise ValueError(
+            f"x must have shape (..., length, dim) with dim even, since it holds pairs, got "
+            f"{tuple(x.shape)}"
+        )
     for name, table in (("cos", cos), ("sin", sin)):
-        if table.ndim not in (2, x.ndim) or table.shape[-2:] != (x.shape[-2], x.shape[-1] // 2):
+        outer = zip(table.shape[:-2], x.shape[:-2], strict=False)
+        fits = table.ndim == 2 or table.ndim == x.ndim and all(n in (1, m) for n, m in outer)
+        if not fits or table.shape[-2:] != (x.shape[-2], x.shape[-1] // 2):
             raise ValueError(
                 f"{name} must have shape (length, dim / 2) = {(x.shape[-2], x.shape[-1] // 2)}, or "
                 f"as many dimensions as x ({x.ndim}), got {tuple(table.shape)}: for positions of "
