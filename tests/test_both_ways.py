@@ -4,6 +4,7 @@ Nothing here looks at `exercises/`, which may be full of answers: copies are gen
 """
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -97,3 +98,24 @@ def test_untouched_exercises_earn_nothing(tmp_path):
     report = runner.grade(sorted(tmp_path.glob("*.ipynb")), SETTINGS)
     assert report["points"] == 0
     assert {verdict for _, verdict, _ in points(report)} == {"not attempted"}
+
+
+def test_a_clone_full_of_answers_passes_and_keeps_them(tmp_path):
+    """The tests that could look at exercises/, run where a learner has answered and committed."""
+    clone = tmp_path / "a clone"
+
+    def run(*command):
+        environment = {**os.environ, "PYTHONPATH": str(clone)}
+        done = subprocess.run(command, cwd=clone, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+
+    subprocess.run(["git", "clone", "--quiet", ROOT, clone], check=True)
+    answered = sorted((clone / "exercises").glob("*.ipynb"))
+    for path in answered:
+        path.write_text(path.read_text().replace("# YOUR CODE HERE", "return 'an answer'"))
+    before = [path.read_bytes() for path in answered]
+    who = ("-c", "user.name=A learner", "-c", "user.email=learner@example.org")
+    run("git", *who, "commit", "--quiet", "--all", "--message", "My answers")
+    files = ("tests/test_notebooks.py", "tests/test_both_ways.py", "tests/grading/test_specs.py")
+    run(sys.executable, "-m", "pytest", "-q", "-k", "not clone and not earn and not red", *files)
+    assert [path.read_bytes() for path in answered] == before

@@ -153,6 +153,6 @@ def test_in_a_kernel_a_failure_is_a_picture_and_a_few_lines(tmp_path: Path) -> N
     assert (
         "image/png" in picture.data and "expected, yours, difference" in picture.data["text/plain"]
     )
-    assert error.ename == "CheckFailed" and len(error.traceback) <= 8
+    assert error.ename == "CheckFailed" and len(error.traceback) <= 10
     assert "counts from 1" in "".join(error.traceback)
     assert notebook.cells[2].outputs[0].data["text/plain"] == "Grade this notebook"

@@ -138,10 +138,11 @@ def test_what_takes_the_kernel_down(workshop: MakeWorkshop) -> None:
     shop.answer(8)
     shop.insert_after("check-9-8", cell("own", "import os\nos.abort()"))
     shop.answer(9)
-    graded = shop.grade(timeout=3, max_output=1_000_000)
+    # the limit leaves room for imports in each new kernel on a busy machine
+    graded = shop.grade(timeout=10, max_output=1_000_000)
     assert [one["verdict"] for one in graded.values()] == [
         "error", "passed", "error", "error", "error", "timed out", "error", "passed", "passed",
-    ]  # fmt: skip
+    ], [one["message"] for one in graded.values()]  # fmt: skip
     assert "printed more than 1 MB" in graded[4]["message"]
 
 
