@@ -4,7 +4,7 @@ import math
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import shaw_read, shaw_scores, transformer_xl_terms
 from torch.autograd import gradcheck
@@ -199,7 +199,6 @@ starts = st.integers(0, 10**6)
 
 
 @both
-@settings(deadline=None)
 @given(st.integers(1, 7), st.integers(1, 7), starts, starts)
 def test_the_fast_path_for_consecutive_positions_is_the_general_one(
     make, queries, keys, q_start, k_start
@@ -213,7 +212,6 @@ def test_the_fast_path_for_consecutive_positions_is_the_general_one(
 
 
 @both
-@settings(deadline=None)
 @given(st.lists(st.integers(0, 1000), min_size=1, max_size=5), starts)
 def test_a_shift_of_all_positions_changes_nothing(make, positions, shift):
     scheme, here = make(), torch.tensor(positions)

@@ -232,7 +232,7 @@ DISTANCES = torch.arange(-600, 601)
 
 
 @pytest.mark.parametrize("bidirectional", [False, True])
-@pytest.mark.parametrize("num_buckets", [2, 4, 5, 8, 15, 16, 32, 33, 64, 128, 320])
+@pytest.mark.parametrize("num_buckets", [2, 4, 5, 8, 9, 15, 16, 32, 33, 64, 128, 320])
 @pytest.mark.parametrize("max_distance", [3, 17, 20, 64, 100, 128, 129, 256, 500, 800])
 def test_t5_buckets_are_exact_and_those_of_transformers(num_buckets, max_distance, bidirectional):
     half = num_buckets // 2 if bidirectional else num_buckets

@@ -10,7 +10,7 @@ import math
 import mpmath
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import frequencies_of, rotated
 from torch.autograd import gradcheck
@@ -258,7 +258,6 @@ def test_worked_example_of_the_conversion():
     assert half_to_interleaved(rows, 1).tolist() == [0, 4, 1, 5, 2, 6, 3, 7]
 
 
-@settings(deadline=None)
 @given(
     seeds, st.sampled_from([(4, 4), (4, 2), (6, 1)]), st.sampled_from([None, 2, 4]), st.booleans()
 )
@@ -347,7 +346,6 @@ def exact(position, pair, dim, base):
     return float(mpmath.cos(angle)), float(mpmath.sin(angle))
 
 
-@settings(deadline=None)
 @given(
     st.integers(0, 10**7),
     st.integers(0, 63),

@@ -210,6 +210,15 @@ def test_gaps_in_positions_are_those_of_tokens_left_out(name):
     assert same(model(tokens[:, kept], kept), full)
 
 
+@every_scheme
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int16, torch.int32], ids=str)
+@pytest.mark.parametrize("batched", [False, True])
+def test_positions_may_be_integers_of_any_width(name, dtype, batched):
+    model, tokens = made(name, 2), texts(2, 4)
+    where = torch.tensor([[0, 1, 2, 3], [120, 3, 127, 90]] if batched else [0, 1, 2, 3])
+    assert same(model(tokens, where.to(dtype)), model(tokens, where), atol=1e-12)
+
+
 @pytest.mark.parametrize("name", RELATIVE)
 def test_a_shift_of_all_positions_changes_nothing_for_relative_schemes(name):
     model, tokens = made(name, 2), texts(2, 8)
