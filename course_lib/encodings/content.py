@@ -13,6 +13,7 @@ from course_lib.encodings.relative import (
     consecutive,
     distances_of,
     relative_positions,
+    toeplitz,
 )
 from course_lib.encodings.rotary import rotary_frequencies, rotation_table
 from course_lib.encodings.scheme import PositionScheme, check_sizes
@@ -76,7 +77,12 @@ class Shaw(PositionScheme):
             self.value_vectors = nn.Parameter(std * torch.randn(rows, head_dim))
 
     def _index(self, q_positions: Tensor, k_positions: Tensor, like: Tensor) -> Tensor:
-        index = clip_to_index(relative_positions(q_positions, k_positions), self.max_distance)
+        if consecutive(q_positions) and consecutive(k_positions):
+            distances = distances_of(q_positions, k_positions)
+            index = toeplitz(clip_to_index(distances, self.max_distance), len(q_positions))
+        else:
+            relative = relative_positions(q_positions, k_positions)
+            index = clip_to_index(relative, self.max_distance)
         index = index.unsqueeze(-3) if index.ndim == 3 else index
         return index.expand(*like.shape[:-1], index.shape[-1])
 
