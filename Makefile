@@ -7,7 +7,7 @@ ARGS =
 run = "$(VENV)/bin/python" -m
 
 .DEFAULT_GOAL = help
-.PHONY: help lab test lint grade exercises constraints core-environment test-environment
+.PHONY: help lab test lint grade exercises bench constraints core-environment test-environment
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -22,7 +22,7 @@ lab: core-environment ## open the course in JupyterLab
 
 test: lint ## run every test
 	@$(run) pytest --nbval --nbval-current-env --nbval-cell-timeout=120 \
-	  -n 2 --dist loadfile --durations=10 $(ARGS)
+	  -n 2 --dist loadfile --durations=10 -rs $(ARGS)
 
 lint: test-environment ## check style and types only
 	@$(run) ruff check --quiet --output-format concise
@@ -34,6 +34,9 @@ grade: core-environment ## grade your exercises
 
 exercises: core-environment ## make the exercises from the solutions
 	@"$(VENV)/bin/course" exercises $(ARGS)
+
+bench: test-environment ## measure what every encoding costs (minutes), write docs/benchmarks.md
+	@"$(VENV)/bin/course" bench $(ARGS)
 
 constraints: core-environment ## write constraints.txt anew, with the newest versions
 	@"$(VENV)/bin/python" tools/constraints.py $(ARGS)

@@ -10,6 +10,8 @@ from matplotlib.figure import Figure
 
 from course_lib.figures.style import bundle, png
 
+PICTURE = {"width": "auto", "max_width": "100%", "align_self": "flex-start"}  # never enlarged
+
 
 def explore(draw: Callable[..., Figure], alt: str, **controls: widgets.Widget) -> None:
     """Show `draw(**values)` under its controls and draw it again whenever one moves.
@@ -18,14 +20,14 @@ def explore(draw: Callable[..., Figure], alt: str, **controls: widgets.Widget) -
     readers without a kernel. `alt` describes that still.
     """
     still = png(draw(**{name: control.value for name, control in controls.items()}))
-    picture = widgets.Image(value=still, format="png", layout={"max_width": "100%"})
+    picture = widgets.Image(value=still, format="png", layout=PICTURE)
 
     def redraw(change: object = None) -> None:
         values = {name: control.value for name, control in controls.items()}
         picture.value = png(draw(**values))
 
     for control in controls.values():
-        control.style.description_width = "initial"
+        control.style.description_width = "9em"
         control.layout.width = "440px"
         control.observe(redraw, names="value")
     box = widgets.VBox([*controls.values(), picture])

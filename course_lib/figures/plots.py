@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 from torch import Tensor
 
 from course_lib.figures.style import BLACK, DIVERGING, RED, SEQUENTIAL, figure, look_of
@@ -71,7 +72,11 @@ def draw_heat_map(
         ax.set_yticks(range(len(rows)), rows)
     if columns:
         ax.set_xticks(range(len(columns)), columns)
-    if cells.size <= 64:
+    for axis in (ax.xaxis, ax.yaxis):
+        if not (rows if axis is ax.yaxis else columns):
+            axis.set_major_locator(MaxNLocator(integer=True))
+    width = ax.get_window_extent().width / ax.figure.dpi  # inches
+    if cells.size <= 64 and width / cells.shape[1] > 0.32:
         _write_numbers(ax, cells, limit, signed)
     if fig:
         fig.colorbar(image, ax=ax, pad=0.02)
@@ -151,9 +156,10 @@ def bars_with_seeds(
         beside = np.linspace(-0.18, 0.18, len(runs[name])) if len(runs[name]) > 1 else [0]
         ax.plot(runs[name], row + np.array(beside), "o", color="white", markeredgecolor=BLACK)
         if ceilings and name in ceilings:
-            ax.plot([ceilings[name]] * 2, [row - 0.4, row + 0.4], "-", color=RED, linewidth=3)
+            ends = [row - 0.4, row + 0.4]
+            ax.plot([ceilings[name]] * 2, ends, "-", color=RED, linewidth=3, zorder=1.9)
     if chance is not None:
-        ax.axvline(chance, color=BLACK, linewidth=1, linestyle="--")
+        ax.axvline(chance, color="#999999", linewidth=1.2, linestyle="--")
         ax.annotate(
             "chance", (chance, 1), xycoords=("data", "axes fraction"), xytext=(0, 2),
             textcoords="offset points", ha="center", fontsize=9,
@@ -193,7 +199,11 @@ def heat_maps(
     **axes: Any,
 ) -> Figure:
     """Heat maps side by side on one scale; `rows` and `columns` hold each panel's labels."""
-    fig, all_axes = figure(7.6, height, columns=len(panels), squeeze=False)
+    fig, all_axes = figure(7.6, height, columns=len(panels), layout="none", squeeze=False)
+    top = 0.6 if title else 0.3
+    bottom = 0.5 if "xlabel" in axes else 0.3
+    left, between = (0.11, 0.3) if rows else (0.07, 0.24)
+    fig.subplots_adjust(left, bottom / height, 0.99, 1 - top / height, wspace=between)
     limit = limit or max(abs(numbers(values)).max() for values in panels.values())
     signed = any(numbers(values).min() < 0 for values in panels.values())
     for at, (ax, (name, values)) in enumerate(zip(all_axes[0], panels.items(), strict=True)):

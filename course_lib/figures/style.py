@@ -51,13 +51,20 @@ matplotlib.rcParams.update(STYLE)  # the learner's own plots look like ours
 
 
 def figure(
-    width: float = 7.0, height: float = 3.0, rows: int = 1, columns: int = 1, **options: Any
+    width: float = 7.0,
+    height: float = 3.0,
+    rows: int = 1,
+    columns: int = 1,
+    *,
+    layout: Any = "constrained",
+    **options: Any,
 ) -> tuple[Figure, Any]:
     """A figure in the course's style, `width` by `height` inches, and its axes.
 
-    It belongs to no window and no pyplot state: nothing is shown until `show`.
+    It belongs to no window and no pyplot state: nothing is shown until `show`. Margins look after
+    themselves, unless `layout` is "none", which draws in half the time.
     """
-    fig = Figure(figsize=(width, height))
+    fig = Figure(figsize=(width, height), layout=layout)
     return fig, fig.subplots(rows, columns, **options)
 
 

@@ -40,7 +40,19 @@ def check(id: str, answer: Any) -> None:
         _show(*verdict.pictured)
     points = f", {verdict.points} of {exercise.points} points" if verdict.points else ""
     says = f"{id} {verdict.verdict}{points}: {exercise.title}\n{verdict.message}"
-    raise CheckFailed(f"{says}\n{next_step(id, verdict.verdict)}")
+    raise CheckFailed(_wrapped(f"{says}\n{next_step(id, verdict.verdict)}"))
+
+
+def _wrapped(says: str) -> str:
+    """Long lines folded between words, and what belongs to an indented line kept under it."""
+    lines = [
+        textwrap.fill(
+            line, 90, subsequent_indent=" " * 12 if line.startswith(" ") else "",
+            break_on_hyphens=False, break_long_words=False,
+        )
+        for line in says.splitlines()
+    ]  # fmt: skip
+    return "\n".join(lines)
 
 
 def verdict_on(exercise: Exercise, answer: Any) -> Verdict:

@@ -7,7 +7,6 @@ is used: `questions` are the judge's own, only `outcomes` come from outside.
 from __future__ import annotations
 
 import math
-import textwrap
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,8 +77,7 @@ def next_step(id: str, verdict: str) -> str:
 
 def _failed(says: str, mistake: Mistake | None, **more: Any) -> Verdict:
     if mistake:
-        likely = f"Likely mistake: {mistake.name}. {mistake.why}"
-        says += "\n" + textwrap.fill(likely, 88, break_on_hyphens=False)
+        says += f"\nLikely mistake: {mistake.name}. {mistake.why}"
     return Verdict("failed", message=says, mistake=mistake.name if mistake else None, **more)
 
 

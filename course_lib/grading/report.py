@@ -9,8 +9,9 @@ from xml.etree import ElementTree
 
 from course_lib.grading.judging import next_step
 
-COLOURS = {"passed": "#1b7837", "failed": "#b2182b", "error": "#b2182b", "timed out": "#b2182b"}
-CELL = "padding:4px 10px;text-align:left;vertical-align:top;border-bottom:1px solid #ddd"
+# Readable on white and on black.
+COLOURS = {"passed": "#2e9e50", "failed": "#e0524d", "error": "#e0524d", "timed out": "#e0524d"}
+CELL = "padding:4px 10px;text-align:left;vertical-align:top;border-bottom:1px solid #999"
 
 
 def print_table(report: dict[str, Any]) -> None:
@@ -53,7 +54,7 @@ def html_table(report: dict[str, Any]) -> str:
     for notebook in report["notebooks"]:
         for one in notebook["exercises"]:
             texts = [_name(one), _points(one), one["verdict"], one["message"], _next(one)]
-            rows.append(_row("td", texts, COLOURS.get(one["verdict"], "#555")))
+            rows.append(_row("td", texts, COLOURS.get(one["verdict"], "#888")))
     return (
         f'<table style="border-collapse:collapse">{"".join(rows)}</table>'
         f"<p><b>{_points(report)} points</b></p>"
@@ -61,7 +62,11 @@ def html_table(report: dict[str, Any]) -> str:
 
 
 def _row(tag: str, texts: list[str], colour: str = "inherit") -> str:
-    styles = [CELL, CELL, f"{CELL};color:{colour}", f"{CELL};white-space:pre-wrap", CELL]
+    said = f"{CELL};white-space:pre-wrap;line-height:1.3"
+    if tag == "td":
+        said += ";font-family:monospace"
+    styles = [CELL, f"{CELL};white-space:nowrap", f"{CELL};white-space:nowrap;color:{colour}"]
+    styles += [said, CELL]
     cells = zip(styles, texts, strict=True)
     return (
         "<tr>"

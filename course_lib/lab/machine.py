@@ -28,5 +28,5 @@ def describe() -> str:
     name = torch.cuda.get_device_name(place) if place.type == "cuda" else platform.machine()
     return (
         f"Python {platform.python_version()}, torch {torch.__version__}, device {place} ({name}), "
-        f"{torch.get_num_threads()} CPU threads"
+        f"CPU threads {torch.get_num_threads()}"
     )
