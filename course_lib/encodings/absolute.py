@@ -62,7 +62,8 @@ class LearnedAbsolute(PositionScheme):
     """Adds a row of a learned table to each token embedding (Gehring et al. 2017; BERT; GPT-2).
 
     The table starts from a normal distribution with standard deviation `std`. A position beyond
-    its last row raises ValueError; looking for one makes a GPU wait.
+    its last row raises ValueError; looking for one makes a GPU wait, and is left out of a compiled
+    graph, where torch's own error remains.
     """
 
     def __init__(self, max_positions: int, dim: int, std: float = 0.02) -> None:
@@ -72,8 +73,8 @@ class LearnedAbsolute(PositionScheme):
     def embed(self, x: Tensor, positions: Tensor) -> Tensor:
         check_sizes(self, dim=(self.table.shape[1], x.shape[-1]))
         check_positions(positions)
-        rows = len(self.table)
-        if positions.numel() and (last := int(positions.max())) >= rows:
+        rows, look = len(self.table), not torch.compiler.is_compiling()
+        if look and positions.numel() and (last := int(positions.max())) >= rows:
             raise ValueError(
                 f"position {last} is beyond the table, which has {rows} rows (0 to {rows - 1}): "
                 "train a longer table, or use a scheme without one"

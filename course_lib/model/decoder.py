@@ -229,5 +229,5 @@ class Decoder(nn.Module):
                 "move one of them"
             )
         check_integers(positions)
-        if positions.device.type == "cpu" and not torch.compiler.is_compiling():
+        if positions.device.type == "cpu":
             check_positions(positions)

@@ -91,6 +91,7 @@ def test_skew_and_shift_agree_where_the_shift_is_right(n):
 def test_skew_reads_a_slice_of_something_larger_right():
     wide = drawn(2, 4, 20)
     assert torch.equal(skew(wide[..., 3:10], 4), skew(wide[..., 3:10].clone(), 4))
+    assert torch.equal(skew(wide[1], 17), skew(wide[1].clone(), 17))  # one block, not from 0
     turned = drawn(7, 4).T
     assert torch.equal(skew(turned, 4), skew(turned.contiguous(), 4))
 

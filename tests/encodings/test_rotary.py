@@ -358,6 +358,14 @@ def test_cosines_are_true_at_positions_up_to_ten_million(position, pair, base):
     assert abs(sin[0, pair].item() - true_sin) < 3e-7
 
 
+def test_positions_beyond_the_integers_of_float32_are_told_apart():
+    positions = torch.tensor([2**24, 2**24 + 1])  # float32 holds every second integer from here
+    cos, _ = rotation_table(rotary_frequencies(128), positions)
+    assert [exact(p, 0, 128, 10_000)[0] for p in positions.tolist()] == pytest.approx(
+        cos[:, 0].tolist(), abs=3e-7
+    )
+
+
 def test_float64_angles_err_by_3e_8_where_float32_angles_err_by_8e_3_and_6e_2():
     for last, drift in ((131_072, 8e-3), (1_000_000, 6e-2)):
         positions = torch.arange(last - 2048, last)

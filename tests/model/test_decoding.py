@@ -311,6 +311,15 @@ def test_gradients_reach_every_parameter_that_matters(name):
     assert without == ({"blocks.1.attention.scheme.table"} if name == "learned" else set())
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["learned", "T5", "Shaw", "rotary, half"])
+def test_a_model_compiles_without_graph_breaks(name):
+    model, tokens, where = made(name, 2), texts(2, 6), torch.arange(6)
+    torch._dynamo.reset()
+    compiled = torch.compile(model, fullgraph=True, backend="eager")
+    assert same(compiled(tokens, where), model(tokens, where))
+
+
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU here")
 @every_scheme
