@@ -127,3 +127,19 @@ def test_an_answer_is_checked_and_graded(lab, name, id, wrong, mistake, right):
     assert all("not attempted" in row for other, row in rows.items() if other != "exercise")
     lab.photograph(f"{name}-grades")
     notebook.close()
+
+
+def test_a_lesson_that_was_run_and_saved_still_has_its_picture(lab):
+    """Opened again in a new kernel, which knows nothing of the old one's widgets."""
+    lesson = lab.open("notebooks/00_start_here.ipynb")
+    lesson.run_all()
+    lesson.show("clock-explorer").locator("img.widget-image").wait_for()
+    lesson.save()
+    lesson.close()
+
+    again = lab.open("notebooks/00_start_here.ipynb")
+    output = again.show("clock-explorer").locator(".jp-OutputArea")
+    output.locator("img").first.wait_for(timeout=20_000)
+    lab.photograph("00-opened-again")
+    assert "Error displaying widget" not in output.inner_text()
+    again.close()
