@@ -279,7 +279,7 @@ YARN_EXTRAS = [
 @every_head_dim
 @pytest.mark.parametrize("extra", YARN_EXTRAS, ids=str)
 def test_yarn_is_that_of_transformers(common, head_dim, extra):
-    for factor, original in product([1.0, 4.0, 40], [2048, 32_768]):
+    for factor, original in product([1.0, 4.0, 40], [6, 100, 2048, 32_768]):
         own = {"factor": factor, "original_max_position_embeddings": original}
         parameters = {"rope_type": "yarn", **own, **extra, **common}
         ours = from_rope_parameters(parameters, head_dim)

@@ -334,6 +334,8 @@ def test_given_frequencies_and_attention_factor_are_used():
     x, at = drawn(1, 1, 3, 4), torch.arange(3)
     got, _ = Rotary(4, frequencies=[0.5, 0.25], attention_factor=1.5).rotate(x, x, at, at)
     assert torch.allclose(got, 1.5 * rotated(x, at, [0.5, 0.25], "half"), atol=1e-6)
+    tenths = Rotary(4, frequencies=[0.1, 0.3]).frequencies
+    assert tenths.dtype == torch.float64 and tenths.tolist() == [0.1, 0.3]
 
 
 # Precision ---------------------------------------------------------------------------------------

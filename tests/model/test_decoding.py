@@ -5,6 +5,7 @@ The oracle is the same model in one full pass over each text alone, in float64.
 
 import math
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -15,6 +16,7 @@ from course_lib.encodings import (
     ClippedBias,
     LearnedAbsolute,
     NoPosition,
+    PositionScheme,
     Rotary,
     Shaw,
     Sinusoidal,
@@ -374,6 +376,40 @@ def test_a_query_that_may_see_nothing_reads_zeros(name, dtype):
     assert (out[:, :, 1] == 0).all() and out.isfinite().all()
     out.float().sum().backward()
     assert x.grad.isfinite().all()
+
+
+@pytest.mark.parametrize("name", RELATIVE)
+def test_as_many_keys_as_queries_are_not_the_same_tokens_for_that(name):
+    """The causal fast path is for one and the same run of positions."""
+    scheme = SCHEMES[name](0).double()
+    q, k, v = torch.randn(3, 2, HEADS, 4, HEAD_DIM, dtype=torch.float64)
+    for first in (0, 2, 9):
+        q_at, k_at = torch.arange(4) + 5, torch.arange(4) + first
+        mask = k_at <= q_at[:, None]
+        expected = attend(q, k, v, scheme, q_at, k_at, causal=False, mask=mask)
+        assert torch.allclose(attend(q, k, v, scheme, q_at, k_at), expected, atol=1e-12)
+
+
+def test_a_bias_may_come_in_another_dtype_than_the_queries():
+    class Far(PositionScheme):
+        def score_bias(self, q, k, q_positions, k_positions):
+            return -(q_positions[:, None] - k_positions).abs().double()
+
+    x, where = torch.randn(1, 2, 5, 4), torch.arange(5)
+    out = attend(x, x, x, Far(), where, where)
+    exact = attend(*[x.double()] * 3, Far(), where, where)
+    assert out.dtype == torch.float32 and torch.allclose(out.double(), exact, atol=1e-5)
+
+
+@pytest.mark.parametrize("length", [2, 5, 9, 40])
+def test_a_stretched_table_reaches_further_with_its_ends_in_place(length):
+    table = LearnedAbsolute(5, 3, std=1.0)
+    rows = table.stretched(length).table.detach().double()
+    at = np.linspace(0, 4, length)
+    for column in range(3):
+        known = table.table[:, column].detach().double().numpy()
+        expected = torch.from_numpy(np.interp(at, np.arange(5), known))
+        assert torch.allclose(rows[:, column], expected, atol=1e-6)
 
 
 def test_attention_weights_add_up_to_one_where_something_may_be_seen():
