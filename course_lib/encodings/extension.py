@@ -180,6 +180,9 @@ def from_rope_parameters(
     styles need; `layer_type` chooses among parameters nested by layer type (Gemma 3). Frequencies
     cover the rotated part of `head_dim`; for "proportional" all of it, with zeros at the end.
 
+    DeepSeek's models also multiply their softmax scale by a number that follows from
+    `mscale_all_dim`; that is attention's business and not returned here.
+
     Raises ValueError, by name, for an unknown type, a missing key, and a key that would change the
     result and is not supported.
 
@@ -187,6 +190,7 @@ def from_rope_parameters(
     """
     own = _of_layer(parameters, layer_type)
     kind = own.get("rope_type", own.get("type", "default"))
+    kind = "longrope" if kind == "su" else kind  # Phi-3's first name for it
     if kind not in _READERS:
         raise ValueError(f"rope_type {kind!r} is not supported; there are {', '.join(_READERS)}")
     reader, keys = _READERS[kind]

@@ -509,3 +509,18 @@ def test_a_factor_of_none_counts_as_missing():
         assert_agree(ours, expected)
     with pytest.raises(KeyError, match="factor"):
         theirs(yarn_of, 64, 8192)
+
+
+def test_phi_3_s_first_name_for_longrope_is_known():
+    keys = {
+        "rope_theta": 10_000.0,
+        "short_factor": [1.0] * 4,
+        "long_factor": [2.0] * 4,
+        "original_max_position_embeddings": 4096,
+    }
+    named = [
+        from_rope_parameters({name: value, **keys}, 8, length=5000, max_position_embeddings=131_072)
+        for name, value in (("type", "su"), ("rope_type", "longrope"))
+    ]
+    assert torch.equal(named[0].frequencies, named[1].frequencies)
+    assert named[0].attention_factor == named[1].attention_factor > 1
