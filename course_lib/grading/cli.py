@@ -127,6 +127,32 @@ def waveforms(arguments: Arguments) -> int:
     return 0
 
 
+def bench(arguments: Arguments) -> int:
+    """Measure what every encoding costs beside other libraries (minutes), and store it."""
+    import torch
+
+    from course_lib.figures import lines
+    from course_lib.figures.style import png
+    from course_lib.lab import benchmark
+
+    if not arguments.to.is_dir():
+        raise UsageError(f"there is no folder {arguments.to} to write benchmarks.md to")
+    if arguments.threads:
+        torch.set_num_threads(arguments.threads)
+    sizes = benchmark.TINY if arguments.tiny else benchmark.FULL
+    report, seconds = benchmark.run(sizes)
+    *_, few, many = sizes.growth
+    grown = {name: curve[-1] / curve[-2] for name, curve in seconds.items()}
+    fig = lines(
+        sizes.growth, seconds, xlabel="n, positions", ylabel="seconds", xscale="log", yscale="log",
+        title=f"From n = {few} to {many}, rotation takes {grown['rotation']:.1f} times as long "
+        f"and a T5 bias {grown['T5 bias']:.1f}", height=4.0,
+    )  # fmt: skip
+    (arguments.to / "benchmarks.md").write_text(report + "\n", encoding="utf-8")
+    (arguments.to / "benchmarks.png").write_bytes(png(fig))
+    return 0
+
+
 def parser() -> argparse.ArgumentParser:
     """All commands and their options."""
     course = argparse.ArgumentParser(prog="course", description="Where Am I? The course's tool.")
@@ -156,6 +182,10 @@ def parser() -> argparse.ArgumentParser:
     add_learners("reset", reset).add_argument("id", help="an exercise, such as 2.1")
     add_learners("update", update)
     add("waveforms", waveforms)
+    measuring = add("bench", bench)
+    measuring.add_argument("--to", type=Path, default=_home("docs"), metavar="DIR")
+    measuring.add_argument("--threads", type=int, help="CPU threads (default: torch's choice)")
+    measuring.add_argument("--tiny", action="store_true", help="tiny sizes: to see that it works")
     add("execute", execute).add_argument("paths", nargs="+", type=Path)
     return course
 
