@@ -271,8 +271,8 @@ ORIGINAL = "original_max_position_embeddings"
 LLAMA3 = {"factor": 8.0, ORIGINAL: 8192, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
 CONFIGS = {
     "unknown rope type": (
-        lambda: rope("su", factor=2.0),
-        "rope_type 'su' is not supported; there are default, linear, dynamic, yarn, longrope",
+        lambda: rope("spiral", factor=2.0),
+        "rope_type 'spiral' is not supported; there are default, linear, dynamic, yarn, longrope",
     ),
     "unknown rope type under its old name": (
         lambda: from_rope_parameters({"type": "mrope"}, 64), "rope_type 'mrope' is not supported"
