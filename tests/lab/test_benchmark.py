@@ -4,8 +4,9 @@ import pytest
 import torch
 
 from course_lib.grading.cli import main
-from course_lib.lab import benchmark
-from course_lib.lab.benchmark import CLONE, HF, RET, TINY
+from course_lib.lab import benchmark, contenders
+from course_lib.lab.benchmark import TINY
+from course_lib.lab.contenders import CLONE, HF, RET
 
 
 @pytest.fixture(autouse=True)
@@ -27,8 +28,8 @@ def test_the_command_writes_report_and_figure(tmp_path, capsys, monkeypatch):
 
 
 def test_missing_libraries_are_left_out_and_said_to_be(monkeypatch):
-    assert benchmark.library("no_such_library.models", "anything") is None
-    monkeypatch.setattr(benchmark, "library", lambda module, name: None)
+    assert contenders.library("no_such_library.models", "anything") is None
+    monkeypatch.setattr(contenders, "library", lambda module, name: None)
     monkeypatch.setattr(benchmark, "version", absent)
     monkeypatch.setattr(benchmark, "compiler_problem", lambda: "left out, no compiler")
     report, _ = benchmark.run(TINY, say=lambda text: None)
@@ -50,7 +51,7 @@ def test_a_folder_that_is_not_there_is_refused(tmp_path, capsys):
 def test_rotations_agree_with_the_libraries_of_their_layout(dtype):
     pytest.importorskip("transformers")
     pytest.importorskip("rotary_embedding_torch")
-    works = benchmark.rotations((2, 3, 8, 16), dtype)
+    works = contenders.rotations((2, 3, 8, 16), dtype)
     results = {name: torch.stack(work()).float() for name, work in works.items()}
     close = {"atol": 2e-6 if dtype == torch.float32 else 0.06, "rtol": 0}
     torch.testing.assert_close(results["half"], results[HF], **close)
@@ -60,20 +61,20 @@ def test_rotations_agree_with_the_libraries_of_their_layout(dtype):
 
 def test_t5_biases_agree():
     pytest.importorskip("transformers")
-    works = benchmark.t5_biases(200)
+    works = contenders.t5_biases(200)
     torch.testing.assert_close(works["ours"]()[None], works[HF]())
 
 
 def test_alibi_biases_agree_up_to_what_softmax_ignores():
     pytest.importorskip("transformers")
-    works = benchmark.alibi_biases(20)
+    works = contenders.alibi_biases(20)
     torch.testing.assert_close(works["ours"](), works["plain, for every pair"]())
     weights = [works[f"{name}, masked scores"]().softmax(dim=-1) for name in ("ours", HF)]
     torch.testing.assert_close(*weights)
 
 
 def test_shaw_keys_agree():
-    works = benchmark.shaw_keys(40)
+    works = contenders.shaw_keys(40)
     torch.testing.assert_close(works["ours"](), works["materialised"]())
 
 
@@ -89,7 +90,7 @@ def test_a_length_for_which_there_is_no_room_is_left_out():
 
 
 def test_the_plain_decoder_has_the_size_of_ours():
-    models = benchmark.decoders(16)
+    models = contenders.decoders(16)
     sizes = [
         sum(p.numel() for p in models[n].parameters()) for n in ("learned", "plain torch, learned")
     ]
