@@ -85,6 +85,8 @@ class Checkout:
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
+            # where the tests run in the background, SIGINT is ignored, and would be in there too
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
 
     def run(self, *command: str, **settings: str) -> subprocess.CompletedProcess[str]:
