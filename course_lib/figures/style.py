@@ -16,11 +16,25 @@ from matplotlib.figure import Figure
 BLUE, ORANGE, GREEN, RED, PURPLE, SKY, BLACK = (
     "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#222222",
 )  # fmt: skip
+GREY, BROWN, OLIVE = "#888888", "#8C510A", "#7A7A00"
 SCHEMES: dict[str, dict[str, Any]] = {
     "no position": {"color": BLACK, "linestyle": (0, (1, 1.5)), "marker": "o"},
     "sinusoidal": {"color": BLUE, "linestyle": "-", "marker": "^"},
     "learned": {"color": ORANGE, "linestyle": (0, (5, 2)), "marker": "D"},
+    "clipped bias": {"color": GREY, "linestyle": (0, (3, 1, 1, 1)), "marker": "s"},
+    "T5 bias": {"color": SKY, "linestyle": (0, (7, 1.5)), "marker": "v"},
+    "ALiBi": {"color": GREEN, "linestyle": (0, (4, 1.5, 1, 1.5)), "marker": "P"},
+    "Shaw": {"color": PURPLE, "linestyle": (0, (2, 1)), "marker": "X"},
+    "Transformer-XL": {"color": BROWN, "linestyle": (0, (5, 1, 1, 1, 1, 1)), "marker": "<"},
+    "RoPE": {"color": RED, "linestyle": (0, (12, 1.5)), "marker": "*"},
+    "partial RoPE": {"color": OLIVE, "linestyle": (0, (8, 2, 2, 2)), "marker": ">"},
 }
+NAMES = {
+    "none": "no position", "sinusoidal": "sinusoidal", "learned": "learned",
+    "clipped": "clipped bias", "t5": "T5 bias", "alibi": "ALiBi", "shaw": "Shaw",
+    "transformer_xl": "Transformer-XL", "rope": "RoPE", "partial_rope": "partial RoPE",
+}  # fmt: skip
+"""What a figure calls the schemes of the zoo."""
 
 
 def look_of(name: str) -> dict[str, Any]:

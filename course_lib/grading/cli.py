@@ -153,6 +153,24 @@ def bench(arguments: Arguments) -> int:
     return 0
 
 
+def train(arguments: Arguments) -> int:
+    """Train one scheme as the zoo does, and keep its weights; also under torchrun."""
+    from course_lib.lab.running import run
+
+    run(arguments.scheme, arguments.seed, arguments.steps, arguments.text, arguments.to,
+        arguments.resume, arguments.compile, arguments.tier)  # fmt: skip
+    return 0
+
+
+def zoo(arguments: Arguments) -> int:
+    """Train and measure the whole zoo (hours), going on where it was stopped."""
+    from course_lib.lab.zoo import RECIPES
+    from course_lib.lab.zoo.making import make
+
+    make(arguments.tier, arguments.schemes or RECIPES, arguments.seeds, arguments.jobs)
+    return 0
+
+
 def parser() -> argparse.ArgumentParser:
     """All commands and their options."""
     course = argparse.ArgumentParser(prog="course", description="Where Am I? The course's tool.")
@@ -186,6 +204,20 @@ def parser() -> argparse.ArgumentParser:
     measuring.add_argument("--to", type=Path, default=_home("docs"), metavar="DIR")
     measuring.add_argument("--threads", type=int, help="CPU threads (default: torch's choice)")
     measuring.add_argument("--tiny", action="store_true", help="tiny sizes: to see that it works")
+    training = add("train", train)
+    training.add_argument("scheme", help="such as rope; a wrong name lists them all")
+    training.add_argument("--seed", type=int, default=0)
+    training.add_argument("--steps", type=int, help="(default: as in the zoo)")
+    training.add_argument("--tier", choices=("small", "large"), default="small")
+    training.add_argument("--text", type=Path, help="a file or folder to train on instead")
+    training.add_argument("--to", type=Path, default=Path("runs"), metavar="DIR")
+    training.add_argument("--resume", action="store_true", help="go on from the checkpoint")
+    training.add_argument("--compile", action="store_true", help="needs a C++ compiler")
+    making = add("zoo", zoo)
+    making.add_argument("schemes", nargs="*", help="some of the schemes (default: all)")
+    making.add_argument("--tier", choices=("small", "large"), default="small")
+    making.add_argument("--seeds", type=int, nargs="+", default=(0, 1, 2))
+    making.add_argument("--jobs", type=int, default=1, help="models at a time (default: 1)")
     add("execute", execute).add_argument("paths", nargs="+", type=Path)
     return course
 
@@ -203,9 +235,7 @@ def main(argv: list[str] | None = None) -> int:
     except OSError as error:
         said = f"{error.filename}: {error.strerror}"
     except Exception as error:
-        from course_lib.grading.notebooks import NotebookError
-
-        if not isinstance(error, NotebookError):
+        if type(error).__name__ not in ("NotebookError", "CheckpointError", "ZooError"):
             raise
         said = str(error)
     print(f"course: {said}", file=sys.stderr)

@@ -12,7 +12,9 @@ from torch.nn import functional
 
 from course_lib.lab.tasks import Batch, Task
 
-TOKENS_AT_ONCE = 16_384  # bounds the memory of an evaluation, whatever the length
+# What is computed at once, whatever the length: bounds the memory of an evaluation.
+TOKENS_AT_ONCE = 2**14
+PAIRS_AT_ONCE = 2**22  # of queries and keys, for each head: 16 MiB of scores in float32
 
 
 class BitsPerByte(NamedTuple):
@@ -80,7 +82,8 @@ def _bits(
     place = next(model.parameters()).device
     positions = torch.arange(length, device=place)
     found = []
-    for some in starts.split(max(1, TOKENS_AT_ONCE // length)):
+    rows = max(1, min(TOKENS_AT_ONCE // length, PAIRS_AT_ONCE // length**2))
+    for some in starts.split(rows):
         window = data[some[:, None] + torch.arange(length + 1)].long().to(place)
         scores = model(window[:, :-1], positions).float()
         nats = functional.cross_entropy(scores.mT, window[:, 1:], reduction="none")

@@ -1,0 +1,34 @@
+"""Several processes, one training: `torchrun --nproc-per-node N -m course_lib train rope`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+from torch import distributed
+
+from course_lib.lab.machine import device
+
+
+@contextmanager
+def group() -> Iterator[torch.device]:
+    """The device of this process, which joins the others that torchrun started, if it did."""
+    place = device()
+    if "WORLD_SIZE" not in os.environ:
+        yield place
+        return
+    if place.type == "cuda":
+        place = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
+        torch.cuda.set_device(place)
+    distributed.init_process_group("nccl" if place.type == "cuda" else "gloo")
+    try:
+        yield place
+    finally:
+        distributed.destroy_process_group()
+
+
+def is_first() -> bool:
+    """Whether this process is the one that writes and prints."""
+    return not distributed.is_initialized() or distributed.get_rank() == 0
