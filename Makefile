@@ -7,7 +7,7 @@ ARGS =
 run = "$(VENV)/bin/python" -m
 
 .DEFAULT_GOAL = help
-.PHONY: help lab test lint grade exercises bench constraints core-environment test-environment
+.PHONY: help lab test lint grade exercises bench zoo constraints core-environment test-environment
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -37,6 +37,10 @@ exercises: core-environment ## make the exercises from the solutions
 
 bench: test-environment ## measure what every encoding costs (minutes), write docs/benchmarks.md
 	@"$(VENV)/bin/course" bench $(ARGS)
+
+zoo: core-environment ## train and measure every scheme again (hours), going on where it was stopped
+	@"$(VENV)/bin/course" zoo $(ARGS)
+	@"$(VENV)/bin/course" results
 
 constraints: core-environment ## write constraints.txt anew, with the newest versions
 	@"$(VENV)/bin/python" tools/constraints.py $(ARGS)

@@ -171,6 +171,30 @@ def zoo(arguments: Arguments) -> int:
     return 0
 
 
+def results(arguments: Arguments) -> int:
+    """Write docs/results.md and its pictures from what the zoo measured."""
+    from course_lib.figures import measured, style
+    from course_lib.lab import zoo
+    from course_lib.lab.zoo.report import report
+
+    if not arguments.to.is_dir():
+        raise UsageError(f"there is no folder {arguments.to} to write results.md to")
+    records, runs = zoo.results(), zoo.runs()
+    small = [record for record in records if record.tier == "small"]
+    own = [run for run in runs if run["tier"] == "small"]
+    pictures = {
+        "lengths": measured.train_short_test_long(small, "Trained at 128 bytes, read further"),
+        "places": measured.loss_by_position(own, "Place by place in a window of 2048 bytes"),
+        "ladder": measured.extension_ladder(small, "RoPE stretched, without further training"),
+        "curves": measured.training_curves(own, "Training, by scheme"),
+    }
+    for name, fig in pictures.items():
+        (arguments.to / f"results-{name}.png").write_bytes(style.png(fig))
+    shown = "\n".join(f"![{name}](results-{name}.png)" for name in pictures)
+    (arguments.to / "results.md").write_text(f"{report()}\n{shown}\n", encoding="utf-8")
+    return 0
+
+
 def parser() -> argparse.ArgumentParser:
     """All commands and their options."""
     course = argparse.ArgumentParser(prog="course", description="Where Am I? The course's tool.")
@@ -218,6 +242,7 @@ def parser() -> argparse.ArgumentParser:
     making.add_argument("--tier", choices=("small", "large"), default="small")
     making.add_argument("--seeds", type=int, nargs="+", default=(0, 1, 2))
     making.add_argument("--jobs", type=int, default=1, help="models at a time (default: 1)")
+    add("results", results).add_argument("--to", type=Path, default=_home("docs"), metavar="DIR")
     add("execute", execute).add_argument("paths", nargs="+", type=Path)
     return course
 

@@ -1,0 +1,147 @@
+"""The probe battery: right schemes pass, and every probe is failed by a scheme made to fail it."""
+
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import nn
+
+from course_lib.encodings import LearnedAbsolute, PositionScheme, Rotary, Sinusoidal, T5Bias
+from course_lib.encodings.rotary import rotate
+from course_lib.figures import measured
+from course_lib.figures.style import png
+from course_lib.lab import probes, zoo
+from course_lib.model import DecoderConfig
+
+CONFIG = DecoderConfig(vocab_size=16, dim=32, num_layers=2, num_heads=2, hidden_dim=32)
+TIER = replace(zoo.TIERS["small"], config=CONFIG, length=64)
+
+
+def found(probe, scheme, length=64):
+    return probes._found(probes.PROBES[probe], probes.Subject(scheme, CONFIG, length))
+
+
+MUST_HOLD = ["token by token", "gaps", "left padding", "bfloat16 at 100 000"]
+
+
+@pytest.mark.parametrize("name", zoo.RECIPES)
+def test_every_scheme_of_the_course_behaves(name):
+    report = probes.run(zoo.RECIPES[name].scheme(TIER), CONFIG, 64)
+    assert list(report) == list(probes.PROBES)
+    assert all(report[probe].good for probe in MUST_HOLD), report
+    assert report["order"].good == (name != "none")
+    moves = report["moved on by 37"].value > 1e-3
+    assert moves == (name in ("sinusoidal", "learned"))
+    assert (report["norm"].says == "kept") == (name not in ("sinusoidal", "learned"))
+    plain = report["parameters"].value == 0
+    assert plain == (name in ("rope", "partial_rope", "alibi", "none", "sinusoidal"))
+    assert 0.3 < report["training time"].value < 10
+    assert report["training memory"].value >= 1
+
+
+def test_parameters_and_memory_are_counted_exactly():
+    assert found("parameters", LearnedAbsolute(100, 32)).value == 100 * 32
+    assert found("parameters", lambda layer: T5Bias(2)).value == 2 * 32 * 2
+    assert found("training memory", Sinusoidal(32)).value == pytest.approx(1, abs=0.02)
+
+
+class Restarts(Sinusoidal):
+    """Counts from zero at each call, whatever the positions."""
+
+    def embed(self, x, positions):
+        return super().embed(x, torch.arange(x.shape[1]))
+
+
+class BatchAsPosition(PositionScheme):
+    def embed(self, x, positions):
+        rows = torch.arange(x.shape[0], dtype=x.dtype)[:, None, None]
+        return x + rows.sin().expand_as(x)
+
+
+class CountsKeys(PositionScheme):
+    """A bias by the share of the keys that stand before, not by positions."""
+
+    def score_bias(self, q, k, q_positions, k_positions):
+        return torch.linspace(0, 1, k.shape[-2], dtype=q.dtype).expand(q.shape[-2], -1)
+
+
+class HalfAngles(Rotary):
+    """Angles in the dtype of what they turn."""
+
+    def __init__(self):
+        super().__init__(16)
+        self.dtype_holder = nn.Parameter(torch.zeros(1))
+
+    def rotate(self, q, k, q_positions, k_positions):
+        def turned(x, positions):
+            angles = positions.to(x.dtype)[:, None] * self.frequencies.to(x.dtype)
+            return rotate(x, angles.cos().float(), angles.sin().float(), "half")
+
+        return turned(q, q_positions), turned(k, k_positions)
+
+
+class Grows(PositionScheme):
+    def rotate(self, q, k, q_positions, k_positions):
+        return q * (1 + q_positions[:, None] / 10), k
+
+
+class Fails(PositionScheme):
+    def score_bias(self, q, k, q_positions, k_positions):
+        return self.there_is_no_such_table
+
+
+@pytest.mark.parametrize(
+    "probe, scheme",
+    [
+        ("order", BatchAsPosition()),
+        ("token by token", Restarts(32)),
+        ("token by token", CountsKeys()),
+        ("gaps", Restarts(32)),
+        ("gaps", CountsKeys()),
+        ("left padding", Restarts(32)),
+        ("bfloat16 at 100 000", HalfAngles()),
+        ("at 4 times the length", LearnedAbsolute(64, 32)),
+        *((probe, Fails()) for probe in ("order", "gaps", "training time", "far against near")),
+    ],
+)
+def test_a_broken_scheme_is_caught(probe, scheme):
+    assert found(probe, scheme).good is False
+
+
+def test_findings_that_are_a_matter_of_taste():
+    assert found("norm", Grows()).value == pytest.approx(6.3)
+    assert found("norm", Rotary(16)).says == "kept"
+    assert found("moved on by 37", Grows()).value > 1
+    assert found("far against near", Rotary(16)).value > 0.1
+    assert found("far against near", zoo.NoPosition()).says == "no decay"
+
+
+def test_a_failure_is_told_in_its_finding_and_not_raised():
+    finding = found("order", Fails())
+    assert math.isnan(finding.value) and "there_is_no_such_table" in finding.says
+
+
+def test_probing_leaves_the_scheme_and_the_random_numbers_alone():
+    scheme = LearnedAbsolute(300, 32)
+    before, state = scheme.table.clone(), torch.get_rng_state()
+    probes.run(scheme, CONFIG, 64)
+    assert torch.equal(scheme.table, before) and scheme.table.grad is None
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+def test_decay_of_a_rotation_is_the_mean_of_its_cosines():
+    curve = probes.decay(probes.Subject(Rotary(16), CONFIG, 40), contents=4000)
+    angles = torch.arange(40)[:, None] * Rotary(16).frequencies
+    expected = angles.cos().mean(dim=1) * 16 / math.sqrt(16)
+    assert torch.allclose(curve, expected.float(), atol=0.15)
+
+
+def test_results_as_a_table_and_as_a_picture():
+    reports = {
+        name: probes.run(scheme, CONFIG, 64)
+        for name, scheme in {"RoPE": Rotary(16), "mine": Fails()}.items()
+    }
+    lines = probes.table(reports).splitlines()
+    assert len(lines) == 4 and lines[0].count("|") == len(probes.PROBES) + 2
+    assert len(png(measured.probe_table(reports, "Two schemes"))) > 5000
