@@ -7,6 +7,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from course_lib.grading.claims import claims, page
 from course_lib.grading.notebooks import RELEASED
 
 ROOT = Path(__file__).parents[1]
@@ -128,14 +129,28 @@ def test_numbered_claims_are_computed_and_judged(path):
             assert "**Verdict:**" in all_cells[place + 1].source
 
 
-def test_claims_of_these_lessons_have_their_home():
-    found = {
-        cell.metadata.course.claim
-        for path in LESSONS
-        for cell in cells(path)
-        if "course" in cell.metadata
-    }
-    assert {"C4", "C5", "C6", "C7", "C8", "C11", "C15"} <= found
+HOMES = {
+    "C1": ["03"], "C2": ["03", "08"], "C3": ["08"], "C4": ["02"], "C5": ["02"], "C6": ["02"],
+    "C7": ["02", "08"], "C8": ["01", "06"], "C9": ["07"], "C10": ["09", "10"], "C11": ["02", "06"],
+    "C12": ["08"], "C13": ["04", "08"], "C14": ["06"], "C15": ["02", "06"], "C16": ["11"],
+    "C17": ["05"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("number, homes", HOMES.items())
+def test_every_claim_has_its_homes(number, homes):
+    written = {path.stem[:2] for path in LESSONS}
+    found = [c.notebook[:2] for c in claims(ROOT / "notebooks") if c.number == number]
+    assert sorted(set(found)) == [home for home in homes if home in written]
+
+
+def test_a_claim_is_heard_judged_and_measured():
+    for claim in claims(ROOT / "notebooks"):
+        assert len(claim.heard) > 15 and claim.verdict and re.search(r"\d", claim.measured), claim
+
+
+def test_the_page_of_claims_is_what_the_lessons_say():
+    assert (ROOT / "docs" / "claims.md").read_text(encoding="utf-8") == page(ROOT / "notebooks")
 
 
 def test_local_links_lead_somewhere():

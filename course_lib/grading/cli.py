@@ -153,6 +153,16 @@ def bench(arguments: Arguments) -> int:
     return 0
 
 
+def claims(arguments: Arguments) -> int:
+    """Write docs/claims.md from the claims that the lessons test."""
+    from course_lib.grading.claims import page
+
+    if not arguments.to.is_dir():
+        raise UsageError(f"there is no folder {arguments.to} to write claims.md to")
+    (arguments.to / "claims.md").write_text(page(arguments.notebooks), encoding="utf-8")
+    return 0
+
+
 def train(arguments: Arguments) -> int:
     """Train one scheme as the zoo does, and keep its weights; also under torchrun."""
     from course_lib.lab.running import run
@@ -242,6 +252,9 @@ def parser() -> argparse.ArgumentParser:
     making.add_argument("--tier", choices=("small", "large"), default="small")
     making.add_argument("--seeds", type=int, nargs="+", default=(0, 1, 2))
     making.add_argument("--jobs", type=int, default=1, help="models at a time (default: 1)")
+    claiming = add("claims", claims)
+    claiming.add_argument("--notebooks", type=Path, default=_home("notebooks"), metavar="DIR")
+    claiming.add_argument("--to", type=Path, default=_home("docs"), metavar="DIR")
     add("results", results).add_argument("--to", type=Path, default=_home("docs"), metavar="DIR")
     add("execute", execute).add_argument("paths", nargs="+", type=Path)
     return course
