@@ -24,6 +24,13 @@ def _home(name: str) -> Path:
     return here if here.is_dir() or not (checkout / "Makefile").exists() else checkout / name
 
 
+def _count(text: str) -> int:
+    """A number of things that there must be at least one of."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 1 on, got {text}")
+    return int(text)
+
+
 def grade(arguments: Arguments) -> int:
     """Grade notebooks; 0 for full points, 1 for less."""
     from tqdm import tqdm
@@ -172,13 +179,6 @@ def zoo(arguments: Arguments) -> int:
 
     make(arguments.tier, arguments.schemes or RECIPES, arguments.seeds, arguments.jobs)
     return 0
-
-
-def _count(text: str) -> int:
-    """A number of things that there must be at least one of."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"must be a whole number from 1 on, got {text}")
-    return int(text)
 
 
 def parser() -> argparse.ArgumentParser:
