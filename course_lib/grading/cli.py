@@ -24,6 +24,13 @@ def _home(name: str) -> Path:
     return here if here.is_dir() or not (checkout / "Makefile").exists() else checkout / name
 
 
+def _count(text: str) -> int:
+    """A number of things that there must be at least one of."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 1 on, got {text}")
+    return int(text)
+
+
 def grade(arguments: Arguments) -> int:
     """Grade notebooks; 0 for full points, 1 for less."""
     from tqdm import tqdm
@@ -167,8 +174,11 @@ def train(arguments: Arguments) -> int:
     """Train one scheme as the zoo does, and keep its weights; also under torchrun."""
     from course_lib.lab.running import run
 
-    run(arguments.scheme, arguments.seed, arguments.steps, arguments.text, arguments.to,
-        arguments.resume, arguments.compile, arguments.tier)  # fmt: skip
+    try:
+        run(arguments.scheme, arguments.seed, arguments.steps, arguments.text, arguments.to,
+            arguments.resume, arguments.compile, arguments.tier)  # fmt: skip
+    except ValueError as error:  # of a text too short, or a batch that does not divide
+        raise UsageError(str(error)) from error
     return 0
 
 
@@ -236,12 +246,12 @@ def parser() -> argparse.ArgumentParser:
     add("waveforms", waveforms)
     measuring = add("bench", bench)
     measuring.add_argument("--to", type=Path, default=_home("docs"), metavar="DIR")
-    measuring.add_argument("--threads", type=int, help="CPU threads (default: torch's choice)")
+    measuring.add_argument("--threads", type=_count, help="CPU threads (default: torch's choice)")
     measuring.add_argument("--tiny", action="store_true", help="tiny sizes: to see that it works")
     training = add("train", train)
     training.add_argument("scheme", help="such as rope; a wrong name lists them all")
     training.add_argument("--seed", type=int, default=0)
-    training.add_argument("--steps", type=int, help="(default: as in the zoo)")
+    training.add_argument("--steps", type=_count, help="(default: as in the zoo)")
     training.add_argument("--tier", choices=("small", "large"), default="small")
     training.add_argument("--text", type=Path, help="a file or folder to train on instead")
     training.add_argument("--to", type=Path, default=Path("runs"), metavar="DIR")
@@ -251,7 +261,7 @@ def parser() -> argparse.ArgumentParser:
     making.add_argument("schemes", nargs="*", help="some of the schemes (default: all)")
     making.add_argument("--tier", choices=("small", "large"), default="small")
     making.add_argument("--seeds", type=int, nargs="+", default=(0, 1, 2))
-    making.add_argument("--jobs", type=int, default=1, help="models at a time (default: 1)")
+    making.add_argument("--jobs", type=_count, default=1, help="models at a time (default: 1)")
     claiming = add("claims", claims)
     claiming.add_argument("--notebooks", type=Path, default=_home("notebooks"), metavar="DIR")
     claiming.add_argument("--to", type=Path, default=_home("docs"), metavar="DIR")
@@ -266,18 +276,23 @@ def main(argv: list[str] | None = None) -> int:
     try:
         return int(arguments.run(arguments))
     except KeyboardInterrupt:
-        print("course: stopped", file=sys.stderr)
+        _complain("stopped")
         os._exit(130)  # graders still at work end when they find nobody listening
     except UsageError as error:
         said = str(error)
     except OSError as error:
-        said = f"{error.filename}: {error.strerror}"
+        said = f"{error.filename}: {error.strerror}" if error.filename else str(error)
     except Exception as error:
         if type(error).__name__ not in ("NotebookError", "CheckpointError", "ZooError"):
             raise
         said = str(error)
-    print(f"course: {said}", file=sys.stderr)
+    _complain(said)
     return 2
+
+
+def _complain(said: str) -> None:
+    if os.environ.get("RANK", "0") == "0":  # of the processes that torchrun starts, one speaks
+        print(f"course: {said}", file=sys.stderr)
 
 
 if __name__ == "__main__":

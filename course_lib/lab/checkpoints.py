@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import threading
 import time
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import distributed
 from tqdm import tqdm
+
+from course_lib.lab.parallel import anywhere, is_first, wait
 
 if TYPE_CHECKING:
     from course_lib.lab.training import Training
@@ -27,7 +30,8 @@ class Checkpoint:
 
     Inside `with`, Ctrl-C waits for the end of the step, saves, and then stops the program as
     usual; a second one does not wait. If a file cannot be written, one line says so, the last good
-    one stays, and the training goes on.
+    one stays, and the training goes on. Several processes stop after the same step, and the first
+    of them writes.
     """
 
     def __init__(self, path: Path, resume: bool = False, every: float = 120.0) -> None:
@@ -60,7 +64,7 @@ class Checkpoint:
         state = _read(self.path)
         try:
             training.load_state_dict(state)
-        except (ValueError, KeyError, RuntimeError) as error:
+        except (ValueError, KeyError, TypeError, RuntimeError) as error:
             reason = str(error).splitlines()[0]
             raise CheckpointError(
                 f"{self.path} is of another training ({reason}): use the same settings again, "
@@ -70,31 +74,35 @@ class Checkpoint:
     def after_step(self, training: Training) -> None:
         """Save if it is time to; if Ctrl-C was pressed, save and raise KeyboardInterrupt."""
         finished = len(training.losses) == training.steps
-        if self._interrupted or finished or time.monotonic() - self._last > self.every:
+        interrupted = anywhere(self._interrupted, training.device)
+        if interrupted or finished or time.monotonic() - self._last > self.every:
             self.save(training)
             self._last = time.monotonic()
-        if self._interrupted:
+        if interrupted:
+            wait()  # torchrun ends the others as soon as one is gone, even while it writes
             raise KeyboardInterrupt
 
     def save(self, training: Training) -> None:
         """Write `training` to the file: all of it, or nothing."""
-        if distributed.is_initialized() and distributed.get_rank() != 0:
+        if not is_first():
             return
-        unfinished = self.path.with_name(self.path.name + ".new")
+        state = io.BytesIO()  # torch, writing to a full disk itself, would not say that it is full
+        torch.save(training.state_dict(), state)
+        # the zoo's jobs may train the same model at the same time
+        unfinished = self.path.with_name(f"{self.path.name}.{os.getpid()}.new")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with unfinished.open("wb") as file:
-                torch.save(training.state_dict(), file)
+                file.write(state.getbuffer())
                 file.flush()
                 os.fsync(file.fileno())
             unfinished.replace(self.path)
-        except (OSError, RuntimeError) as error:  # torch's writer hides a full disk in the latter
-            unfinished.unlink(missing_ok=True)
-            reason = error.strerror if isinstance(error, OSError) else str(error).splitlines()[0]
+        except OSError as error:
+            with suppress(OSError):
+                unfinished.unlink()
             kept = "the one before is kept" if self.path.exists() else "there is none yet"
-            tqdm.write(
-                f"no checkpoint at step {len(training.losses)}, {kept}: {self.path}: {reason}"
-            )
+            step = len(training.losses)
+            tqdm.write(f"no checkpoint at step {step}, {kept}: {self.path}: {error.strerror}")
 
     def _on_interrupt(self, *_: object) -> None:
         self._interrupted = True
@@ -105,8 +113,11 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         with zipfile.ZipFile(path) as members:
             broken = members.testzip()  # torch itself does not look at the checksums
-        if broken is None:
-            return torch.load(path, weights_only=True)
-    except (zipfile.BadZipFile, EOFError, RuntimeError, ValueError, OSError, KeyError):
+        state = torch.load(path, map_location="cpu", weights_only=True)
+        if broken is None and isinstance(state, dict):
+            return state
+    except PermissionError:
+        raise
+    except Exception:  # zipfile and torch each have a dozen for files that are not theirs
         pass
     raise CheckpointError(f"{path} is damaged: delete it to start anew") from None

@@ -32,3 +32,18 @@ def group() -> Iterator[torch.device]:
 def is_first() -> bool:
     """Whether this process is the one that writes and prints."""
     return not distributed.is_initialized() or distributed.get_rank() == 0
+
+
+def wait() -> None:
+    """Go on when every process of the group has come here."""
+    if distributed.is_initialized():
+        distributed.barrier()
+
+
+def anywhere(here: bool, place: torch.device) -> bool:
+    """Whether `here` is true in any process of the group, each computing on its `place`."""
+    if not distributed.is_initialized():
+        return here
+    told = torch.tensor(int(here), device=place)
+    distributed.all_reduce(told, distributed.ReduceOp.MAX)
+    return bool(told)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from safetensors import SafetensorError
 from safetensors.torch import save_file
 
 from course_lib.lab import corpus
-from course_lib.lab.checkpoints import Checkpoint
+from course_lib.lab.checkpoints import Checkpoint, CheckpointError
 from course_lib.lab.evaluation import bits_per_byte, next_byte
 from course_lib.lab.parallel import group, is_first
 from course_lib.lab.training import train
@@ -33,6 +34,7 @@ def run(
     goes on from there. Several processes under torchrun share each batch.
     """
     sizes = TIERS[tier]
+    to.mkdir(parents=True, exist_ok=True)
     with group() as place:
         model = build(scheme, sizes, seed).to(place)
         if compile:
@@ -44,8 +46,12 @@ def run(
         if is_first():
             weights = to / f"{scheme}-{seed}.safetensors"
             kept = {name: value.clone().cpu() for name, value in model.state_dict().items()}
-            to.mkdir(parents=True, exist_ok=True)
-            save_file(kept, weights, metadata={"scheme": scheme, "seed": str(seed)})
+            try:
+                save_file(kept, weights, metadata={"scheme": scheme, "seed": str(seed)})
+            except SafetensorError as error:
+                raise CheckpointError(
+                    f"{weights} could not be written ({error}): make room and resume"
+                ) from None
             checkpoint.path.unlink(missing_ok=True)
             paid = bits_per_byte(model, data.validation, sizes.length, most_windows=WINDOWS)
             print(

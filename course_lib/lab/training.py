@@ -16,6 +16,7 @@ from torch.nn.parallel import DistributedDataParallel
 from tqdm.auto import tqdm
 
 from course_lib.lab.checkpoints import Checkpoint
+from course_lib.lab.parallel import anywhere, is_first
 from course_lib.lab.tasks import IGNORE, Batch, Task
 
 SMALL = 300_000  # parameters
@@ -38,15 +39,18 @@ def train(
     `dtype` is that of matrix products: None takes bfloat16 where it is faster, else float32.
 
     With a `checkpoint` the training is saved every few minutes and when Ctrl-C stops it, and goes
-    on from what was saved. Inside a process group (see `parallel.group`) every process takes its
-    share of each batch, and all end with the same weights.
+    on from what was saved, in the dtype that it began with. Inside a process group (see
+    `parallel.group`) every process takes its share of each batch, and all end with the same
+    weights.
 
     A model under SMALL parameters trains on one CPU thread and in float32: a second thread gains
     it little, and costs it much when other programs keep the cores busy.
     """
     small = sum(p.numel() for p in model.parameters()) < SMALL
     if dtype is None:
-        dtype = torch.float32 if small else fast_dtype(next(model.parameters()).device)
+        place = next(model.parameters()).device
+        exact = small or anywhere(fast_dtype(place) == torch.float32, place)
+        dtype = torch.float32 if exact else torch.bfloat16
     training = Training(model, task, steps, learning_rate, seed, dtype=dtype)
     with one_thread() if small else nullcontext(), checkpoint or nullcontext():
         if checkpoint:
@@ -76,8 +80,10 @@ class Training:
         dtype: torch.dtype = torch.float32,
     ) -> None:
         self.model, self.task, self.steps, self.dtype = model, task, steps, dtype
-        self.settings = {"steps": steps, "learning_rate": learning_rate, "seed": seed,
-                         "dtype": str(dtype).removeprefix("torch.")}  # fmt: skip
+        self.settings: dict[str, Any] = {
+            "steps": steps, "learning_rate": learning_rate, "seed": seed,
+            "dtype": str(dtype).removeprefix("torch."),
+        }  # fmt: skip
         self.losses: list[float] = []
         self.tokens = 0  # of one batch, over all processes
         self.device = next(model.parameters()).device
@@ -123,9 +129,13 @@ class Training:
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on from `state`. Raises ValueError if it is of a training with other settings."""
-        for name, own in self.settings.items():
-            if (other := state["settings"].get(name)) != own:
+        for name in ("steps", "learning_rate", "seed"):
+            own, other = self.settings[name], state["settings"][name]
+            if other != own:
                 raise ValueError(f"it was made with {name} = {other}, and this training has {own}")
+        # not compared: which dtype is faster is measured, and may come out otherwise today
+        self.settings = state["settings"]
+        self.dtype = getattr(torch, self.settings["dtype"])
         self.model.load_state_dict(state["model"])
         self._optimizer.load_state_dict(state["optimizer"])
         self._schedule.load_state_dict(state["schedule"])
@@ -177,9 +187,8 @@ def one_thread() -> Iterator[None]:
 def _with_bar(training: Training, progress: bool) -> Iterator[int]:
     """Count the steps that are left, with the loss and the speed beside a bar."""
     done, start = len(training.losses), time.perf_counter()
-    first = not distributed.is_initialized() or distributed.get_rank() == 0
     with tqdm(
-        total=training.steps, initial=done, disable=not (progress and first), leave=False
+        total=training.steps, initial=done, disable=not (progress and is_first()), leave=False
     ) as bar:
         for step in range(done, training.steps):
             yield step

@@ -74,6 +74,24 @@ def test_memory_is_bounded_by_the_tokens_at_once(monkeypatch):
     assert all(math.isclose(a, b, rel_tol=1e-5) for a, b in zip(whole, parts, strict=True))
 
 
+@pytest.mark.parametrize("length", [1, 16, 64, 300, 1200])
+def test_no_more_rows_at_once_than_memory_is_meant_for(monkeypatch, length):
+    monkeypatch.setattr(evaluation, "TOKENS_AT_ONCE", 2000)
+    monkeypatch.setattr(evaluation, "PAIRS_AT_ONCE", 100_000)
+    rows, forward = [], Successor.forward
+
+    def seen(self, tokens, positions):
+        rows.append(len(tokens))
+        return forward(self, tokens, positions)
+
+    monkeypatch.setattr(Successor, "forward", seen)
+    loss_by_position(Successor(0.5), RANDOM, length, most_windows=3000)
+    assert sum(rows) == min(3000, len(range(0, len(RANDOM) - length, length)))
+    most = max(rows)
+    assert most == 1 or most * length <= 2000 and most * length**2 <= 100_000
+    assert most == {1: 2000, 16: 125, 64: 24}.get(length, 1)  # nor fewer than there is room for
+
+
 def test_some_windows_are_spread_over_the_data():
     halves = torch.cat([COUNTING[:512], RANDOM[:512]])
     some = bits_per_byte(Successor(0.5), halves, 16, most_windows=10)

@@ -1,14 +1,19 @@
 """Tasks, the training loop, and the waveform experiment."""
 
+import io
 import math
+from functools import partial
+from itertools import accumulate
 
 import pytest
 import torch
+from torch import nn
+from tqdm import tqdm
 
 from course_lib.encodings import NoPosition, Sinusoidal, sinusoidal_encoding
-from course_lib.lab import device, right_answers, steps_back, train, waveforms
-from course_lib.lab.tasks import IGNORE
-from course_lib.lab.training import one_thread, rate
+from course_lib.lab import device, right_answers, steps_back, train, training, waveforms
+from course_lib.lab.tasks import IGNORE, Batch
+from course_lib.lab.training import Training, fast_dtype, one_thread, rate
 from course_lib.model import Decoder, DecoderConfig
 
 
@@ -66,6 +71,119 @@ def test_threads_are_given_back():
         assert torch.get_num_threads() == 1
         raise KeyError
     assert torch.get_num_threads() == before
+
+
+def test_training_is_adamw_with_clipped_gradients():
+    """A loop that knows nothing of ours."""
+    task, steps = steps_back(1, 4, 6, batch=8), 12
+    model, ours = tiny(Sinusoidal(16)), tiny(Sinusoidal(16))
+    losses = train(ours, task, steps, learning_rate=0.02, seed=4, progress=False)
+    optimizer = torch.optim.AdamW(model.parameters(), weight_decay=0.01)
+    generator, expected = torch.Generator().manual_seed(4), []
+    for step in range(steps):
+        for group in optimizer.param_groups:
+            group["lr"] = 0.02 * (1 if step < 1 else (1 + math.cos(math.pi * (step - 1) / 11)) / 2)
+        tokens, targets = (t.to(device()) for t in task(generator))
+        asked = targets != IGNORE
+        scores = model(tokens, torch.arange(6, device=device()))
+        loss = -scores.log_softmax(-1)[asked].gather(1, targets[asked][:, None]).mean()
+        expected.append(loss.item())
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+    assert losses == pytest.approx(expected, abs=1e-4)
+    for weight, other in zip(ours.parameters(), model.parameters(), strict=True):
+        torch.testing.assert_close(weight, other, atol=1e-3, rtol=0)
+
+
+def test_the_rate_follows_a_schedule_of_one_s_own():
+    model = tiny(Sinusoidal(16))
+    before = [weight.detach().clone() for weight in model.parameters()]
+    frozen = Training(model, steps_back(1, 4, 6), 3, 0.01, seed=0, schedule=lambda step, steps: 0.0)
+    for _ in range(3):
+        frozen.step()
+    assert len(frozen.losses) == 3
+    assert all(torch.equal(a, b) for a, b in zip(before, model.parameters(), strict=True))
+
+
+def test_a_row_without_questions_counts_for_nothing():
+    def half(generator):
+        tokens, targets = steps_back(1, 4, 6, batch=8)(generator)
+        return Batch(tokens, targets.index_fill(0, torch.arange(4, 8), IGNORE))
+
+    def few(generator):
+        return Batch(*(part[:4] for part in half(generator)))
+
+    runs = [train(tiny(Sinusoidal(16)), task, 6, progress=False) for task in (half, few)]
+    assert runs[0] == pytest.approx(runs[1], abs=1e-5)
+
+
+def test_bfloat16_is_close_and_leaves_the_weights_exact():
+    models = {dtype: tiny(Sinusoidal(16)) for dtype in (torch.float32, torch.bfloat16)}
+    seen = []
+    models[torch.bfloat16].to_scores.register_forward_hook(lambda *x: seen.append(x[-1].dtype))
+    losses = {
+        dtype: train(model, steps_back(1, 4, 6), steps=30, progress=False, dtype=dtype)
+        for dtype, model in models.items()
+    }
+    assert set(seen) == {torch.bfloat16}
+    assert losses[torch.float32] != losses[torch.bfloat16]
+    assert losses[torch.float32] == pytest.approx(losses[torch.bfloat16], abs=0.05)
+    assert {weight.dtype for weight in models[torch.bfloat16].parameters()} == {torch.float32}
+
+
+class Clock:
+    """Shows times between which a product of each dtype seems to take so many milliseconds."""
+
+    def __init__(self, bfloat16, float32):
+        self.shown = accumulate([0.0, bfloat16] * 5 + [0.0, float32] * 5)
+
+    def perf_counter(self):
+        return next(self.shown) / 1000
+
+
+@pytest.mark.parametrize(
+    ("bfloat16", "float32", "expected"),
+    [(1, 10, torch.bfloat16), (9, 10, torch.float32), (50, 5, torch.float32)],
+)
+def test_the_faster_dtype_is_found_by_the_clock(monkeypatch, bfloat16, float32, expected):
+    ones = torch.ones
+    monkeypatch.setattr(torch, "ones", lambda *size, **options: ones(2, 2, **options))
+    monkeypatch.setattr(training, "time", Clock(bfloat16, float32))
+    assert fast_dtype.__wrapped__(torch.device("cpu")) == expected
+
+
+def test_apple_s_gpu_is_not_measured(monkeypatch):
+    monkeypatch.setattr(training, "time", None)
+    assert fast_dtype.__wrapped__(torch.device("mps")) == torch.float32
+
+
+@pytest.mark.parametrize(
+    ("small", "fast", "expected"),
+    [
+        (10**6, torch.bfloat16, torch.float32),
+        (0, torch.bfloat16, torch.bfloat16),
+        (0, torch.float32, torch.float32),
+    ],
+)
+def test_large_models_train_in_the_faster_dtype(monkeypatch, small, fast, expected):
+    monkeypatch.setattr(training, "SMALL", small)
+    monkeypatch.setattr(training, "fast_dtype", lambda place: fast)
+    model, task = tiny(Sinusoidal(16)), steps_back(1, 4, 6)
+    chosen = train(model, task, steps=3, progress=False)
+    assert chosen == train(tiny(Sinusoidal(16)), task, steps=3, progress=False, dtype=expected)
+
+
+@pytest.mark.parametrize("progress", [True, False])
+def test_the_bar_tells_loss_and_speed(monkeypatch, progress):
+    shown = io.StringIO()
+    monkeypatch.setattr(training, "tqdm", partial(tqdm, file=shown, mininterval=0))
+    losses = train(tiny(Sinusoidal(16)), steps_back(1, 4, 6), steps=3, progress=progress)
+    if progress:
+        assert f"loss={losses[1]:.3f}, tokens/s=" in shown.getvalue() and "3/3" in shown.getvalue()
+    else:
+        assert not shown.getvalue()
 
 
 def test_quadrature_is_the_sinusoidal_encoding():

@@ -125,10 +125,11 @@ class Record(NamedTuple):
 
 def build(name: str, tier: Tier, seed: int = 0) -> Decoder:
     """An untrained model. For one seed, all schemes start from the same weights but their own."""
+    numbers = torch.default_generator  # the CPU's alone: torch.manual_seed reseeds GPUs as well
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+        numbers.manual_seed(seed)
         model = Decoder(tier.config, recipe(name).scheme(tier))
-        torch.manual_seed(seed)
+        numbers.manual_seed(seed)
         shared = Decoder(tier.config, NoPosition()).state_dict()
     model.load_state_dict(shared, strict=False)
     return model
@@ -169,7 +170,10 @@ def load(name: str) -> Decoder:
 
 def results() -> list[Record]:
     """Everything that was measured, one record for each model, method and length."""
-    return [Record(**record) for record in stored()["records"]]
+    try:
+        return [Record(**record) for record in stored()["records"]]
+    except TypeError:
+        raise ZooError(f"results.json is from another version of the course: {AGAIN}") from None
 
 
 def runs() -> list[dict[str, Any]]:
@@ -185,4 +189,7 @@ def stored() -> dict[str, list[dict[str, Any]]]:
         found = json.loads(RESULTS.read_text(encoding="utf-8"))
         return {"runs": found["runs"], "records": found["records"]}
     except (ValueError, KeyError, TypeError):
-        raise ZooError(f"results.json is damaged: {AGAIN}") from None
+        raise ZooError(
+            f"{RESULTS} is damaged: run `git checkout course_lib/lab/zoo` to get it back, or "
+            "delete it and run `make zoo` to make it again"
+        ) from None

@@ -6,8 +6,9 @@ import json
 import math
 import platform
 import time
-from collections.abc import Iterable
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Generator, Iterable
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import closing
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -78,25 +79,33 @@ def make(
     jobs: int = 1,
     work: Path = Path("checkpoints"),
 ) -> None:
-    """Do what `results.json` does not have yet, `jobs` units at a time, and add it there.
+    """Do what the zoo does not have yet, `jobs` units at a time, and add it to `results.json`.
 
     Unfinished trainings and the trained weights that the study of extension needs lie in the
     folder `work`; stop with Ctrl-C, and go on by calling again.
     """
     known = {_unit(run) for run in _stored()["runs"] if run["settings"] == _settings(run["tier"])}
     for stage in units(tier, tuple(schemes), seeds):
-        todo = [unit for unit in stage if unit not in known]
-        threads = max(1, torch.get_num_threads() // jobs)
-        with ProcessPoolExecutor(
-            jobs, get_context("spawn"), torch.set_num_threads, (threads,)
-        ) as pool:
-            waiting = {pool.submit(make_unit, unit, work): unit for unit in todo}
-            try:
-                for done in tqdm(as_completed(waiting), total=len(waiting), desc=f"zoo, {tier}"):
-                    _add(waiting[done], done.result())
-            except BaseException:
-                pool.shutdown(cancel_futures=True)
-                raise
+        todo = [unit for unit in stage if unit not in known or not _has_weights(unit)]
+        with closing(_made(todo, work, jobs)) as found:
+            for unit, made in tqdm(found, total=len(todo), desc=f"zoo, {tier}"):
+                _add(unit, made)
+
+
+def _made(todo: list[Unit], work: Path, jobs: int) -> Generator[tuple[Unit, Made], None, None]:
+    """Each unit with what it found, as they get done: here, or in `jobs` other processes."""
+    if jobs == 1:
+        yield from ((unit, make_unit(unit, work)) for unit in todo)
+        return
+    threads = max(1, torch.get_num_threads() // jobs)
+    with ProcessPoolExecutor(jobs, get_context("spawn"), torch.set_num_threads, (threads,)) as pool:
+        left, waiting = list(todo), dict[Future[Made], Unit]()
+        while left or waiting:
+            while left and len(waiting) < jobs:  # no more: the pool would start them after Ctrl-C
+                unit = left.pop(0)
+                waiting[pool.submit(make_unit, unit, work)] = unit
+            for done in wait(waiting, return_when=FIRST_COMPLETED).done:
+                yield waiting.pop(done), done.result()
 
 
 def make_unit(unit: Unit, work: Path) -> Made:
@@ -137,7 +146,7 @@ def _as_trained(model: Decoder, losses: list[float], unit: Unit, tier: Tier, dat
     curve = torch.tensor(losses).view(-1, CURVE).mean(dim=1) / math.log(2)
     longest = max(tier.lengths)
     places = loss_by_position(model, data.validation, longest, BYTES // longest)
-    if unit.seed == 0 and tier.name == "small":
+    if _is_shipped(unit):
         ship(model, unit.scheme)
     records = [_measured(model, unit, 0, length, data, BYTES) for length in tier.lengths]
     run = {"curve": _rounded(curve), "by_position": _rounded(places.view(-1, PLACES).mean(dim=1))}
@@ -176,6 +185,18 @@ def _tuned(model: Decoder, unit: Unit, tier: Tier, data: Corpus) -> Made:
                 for length in (tier.length, reached, 2 * reached)
             ]
     return Made({}, records)
+
+
+def _is_shipped(unit: Unit) -> bool:
+    return unit.tier == "small" and unit.seed == 0 and unit.method is None
+
+
+def _has_weights(unit: Unit) -> bool:
+    """Whether the weights that `unit` ships, if any, can be loaded."""
+    try:
+        return not _is_shipped(unit) or bool(zoo.load(unit.scheme))
+    except zoo.ZooError:
+        return False
 
 
 def ship(model: Decoder, name: str) -> None:

@@ -1,0 +1,317 @@
+"""The zoo: models that can be had in a moment, and made again, and results that stay tidy."""
+
+import json
+import shutil
+
+import pytest
+import tiny
+import torch
+from safetensors.torch import save_file
+
+from course_lib.grading import cli
+from course_lib.lab import device, stretching, zoo
+from course_lib.lab.zoo import RECIPES, TIERS, Record, ZooError, build, making
+from course_lib.lab.zoo.making import Unit, make, ship, units
+
+TUNED = [
+    Unit("small", "rope", 0, method, factor)
+    for factor in making.TUNED_FACTORS
+    for method in making.TUNED_METHODS
+]
+
+
+@pytest.mark.parametrize("name", list(RECIPES))
+def test_every_recipe_runs_far_beyond_its_training_length(name):
+    tier = TIERS["small"]
+    model, length = build(name, tier), 4 * tier.length
+    tokens = torch.arange(length).remainder(256)[None]
+    with torch.no_grad():
+        assert model(tokens, torch.arange(length)).isfinite().all()
+    assert RECIPES[name].beyond
+
+
+@pytest.mark.parametrize("name", list(RECIPES))
+def test_all_schemes_start_from_the_same_weights_but_their_own(name):
+    sizes = tiny.TIER
+    shared, own = (build(one, sizes, seed=5).state_dict() for one in ("none", name))
+    assert shared.keys() <= own.keys()
+    assert all(torch.equal(own[key], weight) for key, weight in shared.items())
+    again, other = (build(name, sizes, seed).state_dict() for seed in (5, 6))
+    assert all(torch.equal(own[key], again[key]) for key in own)
+    assert not torch.equal(own["to_scores.weight"], other["to_scores.weight"])
+
+
+def test_building_leaves_the_global_random_numbers_alone():
+    torch.manual_seed(11)
+    expected = torch.rand(3)
+    torch.manual_seed(11)
+    build("shaw", tiny.TIER, seed=1)
+    assert torch.equal(torch.rand(3), expected)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_building_leaves_the_gpu_s_random_numbers_alone():
+    torch.manual_seed(11)
+    expected = torch.rand(3, device="cuda")
+    torch.manual_seed(11)
+    build("shaw", tiny.TIER, seed=1)
+    assert torch.equal(torch.rand(3, device="cuda"), expected)
+
+
+def test_the_clamped_table_gives_its_last_row_beyond():
+    table = zoo.ClampedTable(4, 8)
+    x, beyond = torch.zeros(1, 5, 8), torch.tensor([0, 3, 4, 5, 4000])
+    rows = table.embed(x, beyond)[0]
+    assert torch.equal(rows[1:], rows[1].expand(4, 8)) and not torch.equal(rows[0], rows[1])
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """A folder where a small zoo lives, empty yet."""
+    folder = tmp_path / "zoo"
+    folder.mkdir()
+    tiny.shrink(monkeypatch.setattr, folder)
+    monkeypatch.setattr(making, "TUNED_METHODS", ("unchanged", "yarn"))
+    return folder
+
+
+@pytest.mark.parametrize("name", list(RECIPES))
+def test_what_is_shipped_is_loaded_within_half_precision(home, name):
+    model = build(name, tiny.TIER, seed=3)
+    ship(model, name)
+    loaded = zoo.load(name)
+    assert next(loaded.parameters()).device == torch.zeros(0, device=device()).device
+    assert not loaded.training
+    for key, weight in model.state_dict().items():
+        found = loaded.state_dict()[key].cpu()
+        assert found.dtype == torch.float32
+        torch.testing.assert_close(found, weight, rtol=2**-11, atol=2**-24)
+
+
+def test_an_unknown_name_lists_those_that_there_are(home):
+    for call in (lambda: zoo.load("rpoe"), lambda: build("rpoe", tiny.TIER)):
+        with pytest.raises(ZooError, match="no scheme 'rpoe'; it has rope, alibi, none"):
+            call()
+
+
+def damage(keep):
+    def write(path):
+        data = path.read_bytes()
+        path.write_bytes(data[: int(keep * len(data))])
+
+    return write
+
+
+def rewrite(metadata=None, **others):
+    def write(path):
+        weights = {
+            key: value.clone() for key, value in build("rope", tiny.TIER).state_dict().items()
+        }
+        save_file({**weights, **others}, path, metadata=metadata)
+
+    return write
+
+
+OWN = {"version": zoo.VERSION, "scheme": "rope"}
+
+
+@pytest.mark.parametrize(
+    ("write", "says"),
+    [
+        (lambda path: path.unlink(), "rope.safetensors is missing"),
+        (damage(0), "rope.safetensors is damaged"),
+        (damage(0.3), "rope.safetensors is damaged"),
+        (damage(0.99), "rope.safetensors is damaged"),
+        (lambda path: path.write_text("<html>not found</html>"), "rope.safetensors is damaged"),
+        (rewrite(), "rope.safetensors is from another version"),
+        (rewrite({**OWN, "version": "0"}), "rope.safetensors is from another version"),
+        (rewrite({**OWN, "scheme": "t5"}), "rope.safetensors is from another version"),
+        (rewrite(OWN, more=torch.ones(2)), "rope.safetensors does not fit"),
+    ],
+)
+def test_weights_that_cannot_be_had_say_what_to_run(home, write, says):
+    ship(build("rope", tiny.TIER), "rope")
+    write(home / "rope.safetensors")
+    with pytest.raises(ZooError, match=f"{says}.*run `make zoo`.*git checkout") as error:
+        zoo.load("rope")
+    assert len(str(error.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (None, "results.json is missing .*run `make zoo`"),
+        ('{"runs": [], "reco', "results.json is damaged: run `git checkout"),
+        ('{"runs": []}', "results.json is damaged: run `git checkout"),
+        ("[]", "results.json is damaged: run `git checkout"),
+        ('{"runs": [], "records": [{"scheme": "rope"}]}', "results.json is from another version"),
+    ],
+)
+def test_results_that_cannot_be_had_say_what_to_run(home, text, says):
+    if text is not None:
+        zoo.RESULTS.write_text(text)
+    with pytest.raises(ZooError, match=says):
+        zoo.results()
+
+
+def test_damaged_results_are_not_made_over(home, tmp_path):
+    zoo.RESULTS.write_text('{"runs": [')
+    with pytest.raises(ZooError, match="or delete it and run `make zoo`"):
+        make(schemes=["rope"], seeds=[0], work=tmp_path)
+    assert zoo.RESULTS.read_text() == '{"runs": ['
+
+
+def test_a_stage_is_what_needs_the_one_before():
+    stages = units("small", ("rope", "t5"), (0, 1))
+    assert stages[0] == [Unit("small", "rope", 0), Unit("small", "t5", 0)]
+    assert stages[2] == [Unit("small", "rope", 1), Unit("small", "t5", 1)]
+    known = [unit for unit in stages[1] if unit.factor == 1]
+    assert [unit.method for unit in known] == [*list(stretching.METHODS)[1:], "longrope"]
+    assert stages[1][len(known) :] == TUNED
+    assert all(unit.seed == 1 for unit in stages[3]) and len(stages) == 4
+
+
+@pytest.mark.parametrize("arguments", [("small", ("t5",), (0, 1)), ("large", ("rope",), (0, 1))])
+def test_only_the_small_rope_is_stretched(arguments):
+    stages = units(*arguments)
+    assert [len(stage) for stage in stages] == [1, 1]
+    assert all(unit.method is None for stage in stages for unit in stage)
+
+
+def made(work, schemes=("rope", "learned"), seeds=(0,)):
+    """Make the small zoo, and say what of its results does not change from day to day."""
+    make(schemes=schemes, seeds=seeds, work=work)
+    runs = [{**run, "seconds": None} for run in zoo.runs()]
+    return runs, zoo.results()
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The results of a small zoo, made in one go, and where it lies."""
+    folder = tmp_path_factory.mktemp("whole")
+    with pytest.MonkeyPatch.context() as patch:
+        tiny.shrink(patch.setattr, folder)
+        patch.setattr(making, "TUNED_METHODS", ("unchanged", "yarn"))
+        return *made(folder / "work"), folder
+
+
+@pytest.fixture
+def filled(home, whole):
+    """That zoo, to be changed: its results, and the folder with its unfinished work."""
+    shutil.copytree(whole[2], home, dirs_exist_ok=True)
+    return home / "work"
+
+
+def test_every_unit_leaves_its_run_and_its_records(whole):
+    runs, records, _ = whole
+    assert len(runs) == 2 + 7 + 2
+    assert len(records) == 2 * 2 + 7 * 3 + 2 * 2 * 3
+    places = [record[:-2] for record in records]
+    assert len(set(places)) == len(places)
+    assert all(0 < record.bits_per_byte < 12 and record.standard_error > 0 for record in records)
+    plain = [record for record in records if record.method is None]
+    assert {(record.scheme, record.length) for record in plain} == {
+        (scheme, length) for scheme in ("rope", "learned") for length in (32, 128)
+    }
+    assert all(record.factor == 1 and record.tuned_steps == 0 for record in plain)
+    tuned = [record for record in records if record.tuned_steps]
+    assert {record.method for record in tuned} == {"unchanged", "yarn"}
+    assert {record.length for record in tuned} == {32, 64, 128}
+
+
+def test_a_run_says_how_it_went(whole):
+    runs = whole[0]
+    for run in runs:
+        assert run["settings"]["steps"] == 50 and run["torch"] == torch.__version__
+        assert run["beyond"] == RECIPES[run["scheme"]].beyond and run["parameters"] > 0
+        if run["method"] is None:
+            assert len(run["curve"]) == 2 and run["curve"][0] > run["curve"][1]
+            assert len(run["by_position"]) == 128 // 16
+    [search] = [run["searched"] for run in runs if run["method"] == "longrope"]
+    assert list(search) == ["2"] and len(search["2"]) == 4
+
+
+def test_making_again_does_nothing(filled, monkeypatch):
+    before = zoo.RESULTS.read_bytes()
+    monkeypatch.setattr(making, "make_unit", None)
+    make(schemes=("rope", "learned"), seeds=(0,), work=filled)
+    assert zoo.RESULTS.read_bytes() == before
+    assert {path.name for path in zoo.HERE.iterdir()} == {
+        "learned.safetensors", "results.json", "rope.safetensors", "work",
+    }  # fmt: skip
+
+
+def test_an_interrupted_zoo_goes_on_and_ends_the_same(home, tmp_path, monkeypatch, whole):
+    make_unit, asked = making.make_unit, []
+
+    def stopped(unit, work):
+        asked.append(unit)
+        if len(asked) == 5:
+            raise KeyboardInterrupt
+        return make_unit(unit, work)
+
+    monkeypatch.setattr(making, "make_unit", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        made(tmp_path / "work")
+    assert len(zoo.runs()) == 4
+    assert made(tmp_path / "work") == whole[:2]
+    assert len(asked) == len(whole[0]) + 1
+
+
+def test_records_of_a_unit_made_again_are_replaced(filled, monkeypatch, whole):
+    monkeypatch.setattr(making, "BYTES", 128)  # other settings: all is measured again
+    runs, records = made(filled)
+    assert [record[:-2] for record in records] == [record[:-2] for record in whole[1]]
+    assert len(runs) == len(whole[0]) and all(run["settings"]["bytes"] == 128 for run in runs)
+
+
+def test_lost_weights_are_made_again_and_nothing_else(filled, monkeypatch, whole):
+    (zoo.HERE / "learned.safetensors").unlink()
+    make_unit, asked = making.make_unit, []
+    monkeypatch.setattr(
+        making, "make_unit", lambda unit, work: asked.append(unit) or make_unit(unit, work)
+    )
+    assert made(filled) == whole[:2]
+    assert asked == [Unit("small", "learned", 0)] and zoo.load("learned")
+
+
+def test_another_seed_is_added_and_ships_no_weights(home, tmp_path):
+    _, first = made(tmp_path / "work", schemes=["none"], seeds=[0])
+    weights = (home / "none.safetensors").read_bytes()
+    _, both = made(tmp_path / "work", schemes=["none"], seeds=[1])
+    assert [record for record in both if record.seed == 0] == first
+    assert len(both) == 2 * len(first)
+    assert (home / "none.safetensors").read_bytes() == weights
+
+
+def test_results_are_read_as_they_were_written(home):
+    unit = Unit("small", "rope", 0)
+    told = {**unit._asdict(), "settings": {}, "note": "π"}
+    record = Record("rope", "small", 0, None, 1.0, 0, 16, 2.5, 0.1)
+    making._add(unit, making.Made(told, [record]))
+    making._add(unit, making.Made(told, [record]))
+    assert zoo.results() == [record] and zoo.runs() == [told]
+    text = zoo.RESULTS.read_text()
+    assert json.loads(text) and len(text.splitlines()) == 8  # one line for each: diffs are short
+    assert not list(home.glob("*.new"))
+
+
+def test_the_shipped_results_fit_this_code():
+    """What is in the repository, whichever part of it is."""
+    if not zoo.RESULTS.exists():
+        pytest.skip("nothing is shipped")
+    assert {record.scheme for record in zoo.results()} <= set(RECIPES)
+
+
+@pytest.mark.parametrize("jobs", ["0", "-1", "two"])
+def test_a_number_of_jobs_that_is_none_is_refused(jobs, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        cli.main(["zoo", "--jobs", jobs])
+    assert "must be a whole number from 1 on" in capsys.readouterr().err
+
+
+def test_a_wrong_scheme_is_one_line(home, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["zoo", "rpoe", "--seeds", "0"]) == 2
+    assert "no scheme 'rpoe'" in capsys.readouterr().err.splitlines()[-1]
