@@ -159,17 +159,17 @@ def _stretched(model: Decoder, unit: Unit, tier: Tier, data: Corpus) -> Made:
     plain = rotary_frequencies(tier.config.head_dim)
     for factor in FACTORS:
         if unit.method == "longrope":
-            scaled = stretching.searched(model, data.train, tier.length, factor)
-            searched[f"{factor:g}"] = _rounded(plain / scaled.frequencies)
-        else:
-            method = stretching.METHODS[unit.method or "unchanged"]
-            scaled = method(tier.config.head_dim, tier.length, factor)
-        longer = stretching.stretched(model, scaled)
+            found = stretching.searched(model, data.train, tier.length, factor)
+            searched[f"{factor:g}"] = _rounded(plain / found.frequencies)
         reached = int(factor * tier.length)
-        records += [
-            _measured(longer, unit._replace(factor=factor), 0, length, data, STUDY_BYTES)
-            for length in (tier.length, reached, 2 * reached)
-        ]
+        for length in (tier.length, reached, 2 * reached):
+            if unit.method != "longrope":
+                # dynamic NTK stretches by what the text at hand asks for
+                asked = length / tier.length if unit.method == "dynamic_ntk" else factor
+                method = stretching.METHODS[unit.method or "unchanged"]
+                found = method(tier.config.head_dim, tier.length, asked)
+            longer, stretched = stretching.stretched(model, found), unit._replace(factor=factor)
+            records.append(_measured(longer, stretched, 0, length, data, STUDY_BYTES))
     return Made({"searched": searched} if searched else {}, records)
 
 
