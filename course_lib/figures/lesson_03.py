@@ -32,6 +32,8 @@ def strings(tables: Mapping[str, Tensor], title: str) -> Figure:
         ax.set_title(name, fontsize=10)
         ax.set(xticks=[], yticks=[], aspect="equal", adjustable="datalim")
         ax.margins(0.15)
+        ax.spines[:].set_visible(False)
+        ax.grid(visible=False)
     fig.suptitle(title, x=0.01, ha="left", fontsize=11)
     return fig
 
@@ -46,8 +48,11 @@ def rows_and_row(learned: Tensor, sinusoidal: Tensor, p: int, title: str) -> Fig
     for name, similarity in (("learned", learned), ("sinusoidal", sinusoidal)):
         style = {key: value for key, value in SCHEMES[name].items() if key != "marker"}
         right.plot(numbers(similarity[p]), label=name, **style)
-    right.axvline(p, color=BLACK, linewidth=1, linestyle=":")
-    right.set(title=f"Row {p} against all others", xlabel="position", ylim=(-1.1, 1.6))
+    right.vlines(p, -1.1, 1.1, color=BLACK, linewidth=1, linestyle=":")
+    right.set(
+        title=f"Row {p} against all others", xlabel="position", ylabel="similarity",
+        ylim=(-1.1, 1.6),
+    )  # fmt: skip
     right.legend(loc="upper right", ncols=2)
     return fig
 
