@@ -12,46 +12,43 @@ from course_lib.figures.plots import numbers
 from course_lib.figures.style import BLUE, GREY, ORANGE, figure
 
 LONGEST = 3.0  # of a bar that is drawn whole
+APART = 2.7  # clocks of radius 1
 
 
-def two_hands(
-    query: Any, key: Any, terms: Any, title: str, labels: Sequence[str], width: float = 7.4
-) -> Figure:
+def two_hands(query: Any, key: Any, terms: Any, title: str, labels: Sequence[str]) -> Figure:
     """A clock for each pair with the angles of query and key, in radians, and its part of a score.
 
     Hands show angles only; `terms` are drawn as bars under the clocks.
     """
-    count = len(labels)
-    fig, axes = figure(width, 3.7, rows=2, columns=count, layout="none", squeeze=False)
-    fig.subplots_adjust(0.08, 0.09, 0.99, 0.83, wspace=0.08, hspace=0.25)
-    circle = np.linspace(0, 2 * np.pi, 100)
-    hands = list(zip(numbers(query), numbers(key), numbers(terms), labels, strict=True))
-    for column, (q_angle, k_angle, term, label) in enumerate(hands):
-        clock, bar = axes[:, column]
-        clock.plot(np.cos(circle), np.sin(circle), color="#BBBBBB", linewidth=1, linestyle="-")
-        for angle, color, dashes, name in (
-            (q_angle, BLUE, "-", "query"),
-            (k_angle, ORANGE, "--", "key"),
-        ):
-            tip = np.cos(angle), np.sin(angle)
-            clock.plot([0, tip[0]], [0, tip[1]], color=color, linestyle=dashes, label=name)
-            clock.plot(*tip, "o", color=color)
-        clock.set(xlim=(-1.15, 1.15), ylim=(-1.15, 1.15), aspect="equal", xticks=[], yticks=[])
-        clock.set_title(label, fontsize=9, loc="center")
-        bar.bar([0], [term], color=GREY, width=0.5)
-        bar.axhline(0, color="#999999", linewidth=1, linestyle="-")
-        up = 1 if term >= 0 else -1
-        bar.annotate(
-            f"{term:.2f}", (0, np.clip(term, -LONGEST, LONGEST)), xytext=(0, 3 * up),
+    fig, (clocks, bars) = figure(7.4, 3.5, rows=2, layout="none")
+    fig.subplots_adjust(0.08, 0.03, 0.99, 0.85, hspace=0.05)
+    centres = APART * np.arange(len(labels))
+    turn = np.linspace(0, 2 * np.pi, 60)[:, None]
+    clocks.plot(centres + np.cos(turn), np.sin(turn), color="#BBBBBB", linewidth=1, linestyle="-")
+    for angles, color, dashes, name in (
+        (numbers(query), BLUE, "-", "query"),
+        (numbers(key), ORANGE, "--", "key"),
+    ):
+        x, y = centres + np.cos(angles), np.sin(angles)
+        hands = clocks.plot([centres, x], [0 * y, y], color=color, linestyle=dashes)
+        hands[0].set_label(name)
+        clocks.plot(x, y, "o", color=color)
+    heights = numbers(terms)
+    bars.bar(centres, heights, color=GREY, width=0.8)
+    bars.axhline(0, color="#999999", linewidth=1, linestyle="-")
+    for centre, label, height in zip(centres, labels, heights, strict=True):
+        clocks.text(centre, 1.2, label, ha="center", fontsize=9)
+        up = 1 if height >= 0 else -1
+        bars.annotate(
+            f"{height:.2f}", (centre, np.clip(height, -LONGEST, LONGEST)), xytext=(0, 3 * up),
             textcoords="offset points", ha="center", va="bottom" if up > 0 else "top", fontsize=9,
         )  # fmt: skip
-        bar.set(xlim=(-1, 1), ylim=(-1.3 * LONGEST, 1.3 * LONGEST), xticks=[])
-        if column:
-            bar.tick_params(labelleft=False, length=0)
-        for ax in (clock, bar):
-            ax.spines[:].set_visible(False)
-            ax.grid(visible=False)
-    axes[1, 0].set_ylabel("part of the score")
-    fig.legend(*axes[0, 0].get_legend_handles_labels(), loc="upper right", ncols=2)
+    ends = (-0.5 * APART, centres[-1] + 0.5 * APART)
+    clocks.set(xlim=ends, ylim=(-1.2, 1.6), aspect="equal", xticks=[], yticks=[])
+    bars.set(xlim=ends, ylim=(-1.3 * LONGEST, 1.3 * LONGEST), xticks=[], ylabel="part of the score")
+    for ax in (clocks, bars):
+        ax.spines[:].set_visible(False)
+        ax.grid(visible=False)
+    fig.legend(*clocks.get_legend_handles_labels(), loc="upper right", ncols=2)
     fig.suptitle(title, x=0.01, ha="left", fontsize=11)
     return fig
