@@ -402,10 +402,10 @@ def _serving(
 
 def _as_published(requests):
     """Base, dtype and positions of the first request that made the table."""
-    results, cos, sin = [], None, None
+    results, cos, sin = [], torch.empty(0, 0), torch.empty(0, 0)
     for x, _, base in requests:
         n, dim = x.shape
-        if cos is None or n > len(cos):
+        if n > len(cos):
             theta = base ** (-torch.arange(0, dim, 2) / dim)
             angles = torch.arange(n)[:, None] * theta
             cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
