@@ -305,7 +305,7 @@ TURN = Exercise(
             _test_turn_one_row_of_positions,
         ),
         Mistake(
-            "positions 0, 1, 2, ...",
+            "positions without gaps",
             "A version that counts for itself agrees with you there. Use positions with gaps, and "
             "in another test one row for each text.",
             _test_turn_counting,
@@ -819,7 +819,7 @@ BUCKETS = Exercise(
             _test_bias_lower,
         ),
         Mistake(
-            "only the text 0, 1, 2, ...",
+            "only a text from position 0 on",
             "There rows are positions, and all distances are small.",
             _test_bias_in_order,
         ),
@@ -863,11 +863,13 @@ def _test_reach_long_only(make):
     _ask_lengths(make, 8192, 8192, 2048)
 
 
-def _test_reach_slowest(make):
+def _test_reach_each_once(make):
+    _ask_lengths(make, 500, 8192, 500)
+
+
+def _test_reach_fastest(make):
     frequencies = make(64, 10_000.0, 2048)
-    for length in (500, 8192, 500):
-        slowest = frequencies(length)[-1].double() * max(1, length / 2048)
-        assert torch.allclose(slowest, museum.theta(64)[-1], rtol=1e-3)
+    assert all(abs(float(frequencies(length)[0]) - 1) < 1e-3 for length in (500, 8192, 500))
 
 
 REACH = Exercise(
@@ -935,9 +937,14 @@ REACH = Exercise(
             _test_reach_long_only,
         ),
         Mistake(
-            "looks at the slowest pair only",
-            "An inverted ramp slows the fast pairs. Look at both ends.",
-            _test_reach_slowest,
+            "asks for a long length once only",
+            "The second long text may be stretched twice. Ask for the same long length again.",
+            _test_reach_each_once,
+        ),
+        Mistake(
+            "looks at the fastest pair only",
+            "It keeps its frequency in most versions, right or wrong. Look at the slowest too.",
+            _test_reach_fastest,
         ),
     ),
 )
