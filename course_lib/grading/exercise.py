@@ -41,6 +41,8 @@ class Version:
     name: str
     right: bool
     function: Callable[..., Any]
+    why: str = ""
+    """To a learner whose test takes it for what it is not: what to look at."""
 
 
 @dataclass(frozen=True)

@@ -276,28 +276,29 @@ def _near(exercise: Exercise, number: float, right: Any) -> bool:
 
 # Tests that the learner writes
 
+ROUNDING = "Right programs round differently: does your comparison allow a small difference?"
+
 
 def _judge_test(exercise: Exercise, questions: list[int], outcomes: list[Outcome]) -> Verdict:
     versions = [exercise.versions[i] for i in questions]
     asked = list(zip(versions, outcomes, strict=True))
     rejected = [(version, outcome) for version, outcome in asked if "raised" in outcome]
-    survivors = sorted(v.name for v, outcome in asked if not v.right and "raised" not in outcome)
+    accepted = {v.name for v, outcome in asked if not v.right and "raised" not in outcome}
+    survivors = [version for version in exercise.versions if version.name in accepted]
     wrong = sum(not version.right for version, _ in asked)
     mistake = _named_test(exercise, questions, outcomes)
     for version, outcome in rejected:
         if version.right:
             why = f"{outcome['raised']}: {outcome.get('message') or 'no message'}"
-            says = (
-                f"`{exercise.name}` rejects a version that is right ({version.name}): {why}\n"
-                "Right programs round differently: does your comparison allow a small difference?"
-            )
-            return _failed(says, mistake)
+            says = f"`{exercise.name}` rejects a version that is right ({version.name}): {why}\n"
+            return _failed(says + (version.why or ROUNDING), mistake)
     if not survivors:
         return Verdict("passed", exercise.points)
     killed = wrong - len(survivors)
     says = f"`{exercise.name}` rejects {killed} of {wrong} wrong versions; one that it accepts: "
     points = exercise.points * killed // wrong
-    return _failed(says + survivors[0], mistake, points=points)
+    says += f"{survivors[0].name}\n{survivors[0].why}".rstrip()
+    return _failed(says, mistake, points=points)
 
 
 def _named_test(

@@ -187,7 +187,7 @@ def too_strict(implementation: Any) -> None:
     ("answer", "points", "says", "mistake"),
     [
         (a_test, 3, "", None),
-        (careless_test, 1, "rejects 1 of 3 wrong versions; one that it accepts: double",
+        (careless_test, 1, "rejects 1 of 3 wrong versions; one that it accepts: double\nNot 2x.",
          "only positive"),
         (lambda implementation: False, 0, "rejects 0 of 3 wrong versions", "asserts nothing"),
         (too_strict, 0, "rejects a version that is right", None),

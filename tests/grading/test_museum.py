@@ -1,0 +1,36 @@
+"""The museum is complete: each exhibit has a label, a reason why it is there, and a point."""
+
+import re
+
+import pytest
+
+from course_lib.grading.notebooks import RELEASED, read
+from course_lib.grading.specs import EXERCISES
+
+ROOMS = [exercise for id, exercise in EXERCISES.items() if id.startswith("12.")]
+every_room = pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.id)
+
+
+def exhibits(room):
+    return [version for version in room.versions if not version.right]
+
+
+@every_room
+def test_a_point_for_each_exhibit(room):
+    assert room.points == len(exhibits(room))
+
+
+@every_room
+def test_every_exhibit_says_why_it_got_past_a_test(room):
+    assert all(len(version.why.split()) > 10 for version in exhibits(room))
+
+
+@every_room
+def test_every_exhibit_has_its_label(room):
+    name = f"labels-{room.id.replace('.', '-')}"
+    cells = [cell["source"] for cell in read(RELEASED / "12_museum.ipynb") if name in cell["id"]]
+    assert len(re.findall(r"^- \*", "\n".join(cells), re.MULTILINE)) == len(exhibits(room))
+
+
+def test_the_museum_is_large():
+    assert sum(len(exhibits(room)) for room in ROOMS) >= 20
