@@ -52,6 +52,7 @@ def methods(
         )  # fmt: skip
     ax.set_title(title, pad=18 if marks else 6)
     ax.set(xlabel=xlabel, ylabel=ylabel, **axes)
+    ax.minorticks_off()
     ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=9)
     return fig
 
@@ -76,4 +77,7 @@ def real_model(name: str) -> Figure:
         marks={"32 turns": original / 32, "4": original / 4, "1 turn": original},
         xscale="log",
         yscale="log",
+        yticks=[2**k for k in range(7)],
+        yticklabels=[str(2**k) for k in range(7)],
+        ylim=(0.9, 1.2 * max(float((plain / one.frequencies).max()) for one in scaled.values())),
     )

@@ -70,7 +70,8 @@ def test_the_report_reads_within_and_beyond_the_length(folder):
         warnings.simplefilter("error")
         lines = local_models.report(folder, text, factors=(1, 2, 4))
     assert "own to 1e-5: True" in lines[1]
-    assert "32 tokens: 8.0" in lines[2] and "YaRN 8.0" in lines[3]
+    assert abs(float(lines[2].split()[2]) - 8) < 0.2 and "64 tokens: " in lines[3]
+    assert abs(float(lines[3].split()[-1]) - 8) < 0.2 and "YaRN" in lines[3]
     assert lines[4] == "128 tokens: the text is too short"
 
 

@@ -23,7 +23,7 @@ def _turns(frequencies: Tensor, length: int) -> Tensor:
 
 def _blend(frequencies: Tensor, keep: Tensor, factor: float) -> Tensor:
     frequencies = frequencies.double()
-    return keep * frequencies + (1 - keep) * frequencies / factor
+    return (keep * frequencies + (1 - keep) * frequencies / factor).float()
 
 
 # 10.1 by parts -------------------------------------------------------------------------------
@@ -56,7 +56,7 @@ def _linear_in_wavelength(frequencies, factor, original_length, slow, fast):
 
 def _blended_wavelengths(frequencies, factor, original_length, slow, fast):
     keep = _keep(_turns(frequencies, original_length), slow, fast)
-    return frequencies.double() / (keep + (1 - keep) * factor)
+    return (frequencies.double() / (keep + (1 - keep) * factor)).float()
 
 
 def _unclamped(frequencies, factor, original_length, slow, fast):
@@ -267,7 +267,8 @@ def _yarn_table(
         frequencies = _frequencies(dim, base)
         keep = keep_of(_keep(_turns(frequencies, original_length), 1.0, 32.0))
         t = 0.1 * math.log(factor) + 1
-        return _table(positions, _blend(frequencies, keep, factor), cos_by(t), sin_by(t))
+        slowed = keep * frequencies + (1 - keep) * frequencies / factor
+        return _table(positions, slowed, cos_by(t), sin_by(t))
 
     return table
 
