@@ -1,0 +1,54 @@
+"""The dense passkey task: told once, asked afterwards, and scored by distance."""
+
+import pytest
+import torch
+from torch import nn
+
+from course_lib.lab.recall import KEYS, PAIRS, VALUES, VOCAB, accuracy_by_distance, recall
+from course_lib.lab.tasks import IGNORE
+
+
+def test_every_answer_is_the_value_told_before():
+    tokens, targets = recall(40, batch=5)(torch.Generator().manual_seed(0))
+    assert tokens.shape == targets.shape == (5, 40) and tokens.max() < VOCAB
+    for text, answers in zip(tokens.tolist(), targets.tolist(), strict=True):
+        told = {}
+        for token, answer in zip(text, answers, strict=True):
+            if token < PAIRS:
+                assert answer == IGNORE and token // VALUES not in told
+                told[token // VALUES] = token % VALUES
+            elif token < VOCAB - 1:
+                assert answer == told[token - PAIRS]
+            else:
+                assert answer == IGNORE and not told
+        assert len(told) == KEYS
+
+
+class Knows(nn.Module):
+    """Answers from the text itself, but looks back only so far."""
+
+    def __init__(self, furthest):
+        super().__init__()
+        self.furthest, self.unused = furthest, nn.Parameter(torch.zeros(1))
+
+    def forward(self, tokens, positions):
+        scores = torch.zeros(*tokens.shape, VOCAB)
+        for row, text in enumerate(tokens.tolist()):
+            told = {}
+            for place, token in enumerate(text):
+                if token < PAIRS:
+                    told[token // VALUES] = place, token % VALUES
+                elif token < VOCAB - 1:
+                    at, value = told[token - PAIRS]
+                    scores[row, place, value if place - at < self.furthest else VOCAB - 1] = 1
+        return scores
+
+
+def test_accuracy_falls_where_the_model_stops_looking():
+    found = accuracy_by_distance(Knows(furthest=32), length=64, bins=4)
+    assert found.tolist() == [1, 1, 0, 0]
+
+
+def test_a_text_too_short_for_its_keys_is_refused():
+    with pytest.raises(ValueError, match="above the number of keys, 16"):
+        recall(16)
