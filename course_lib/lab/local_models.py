@@ -51,7 +51,7 @@ class LocalModel(nn.Module):
         self.theirs = theirs
 
     @property
-    def rotary(self) -> nn.Module:
+    def rotary(self) -> Any:
         """The one module that makes cosines and sines for all layers."""
         found = [m for name, m in self.theirs.named_modules() if name.endswith("rotary_emb")]
         if len(found) != 1:
@@ -82,7 +82,7 @@ def stretched(model: LocalModel, scaled: ScaledFrequencies) -> LocalModel:
     Raises ValueError for "dynamic" and "longrope", whose module would set its own again.
     """
     model = copy.deepcopy(model)
-    rotary: Any = model.rotary
+    rotary = model.rotary
     if rotary.rope_type in ("dynamic", "longrope"):
         raise ValueError(f"a model of rope_type {rotary.rope_type!r} sets its frequencies itself")
     rotary.inv_freq = scaled.frequencies.to(rotary.inv_freq)
@@ -111,7 +111,7 @@ def difference_to_transformers(parameters: dict[str, Any], head_dim: int, length
     from transformers import LlamaConfig
     from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
-    config = LlamaConfig(
+    config: Any = LlamaConfig(
         hidden_size=head_dim, num_attention_heads=1, head_dim=head_dim,
         max_position_embeddings=length, rope_parameters=dict(parameters),
     )  # fmt: skip
