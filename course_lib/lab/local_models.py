@@ -115,7 +115,7 @@ def difference_to_transformers(parameters: dict[str, Any], head_dim: int, length
         hidden_size=head_dim, num_attention_heads=1, head_dim=head_dim,
         max_position_embeddings=length, rope_parameters=dict(parameters),
     )  # fmt: skip
-    kind = config.rope_parameters["rope_type"]
+    kind: str = parameters.get("rope_type") or parameters["type"]
     theirs, attention_factor = ROPE_INIT_FUNCTIONS[kind](config, "cpu")
     ours = from_rope_parameters(parameters, head_dim, max_position_embeddings=length)
     furthest = (ours.frequencies / theirs.double() - 1).abs().max().item()
@@ -130,7 +130,8 @@ def report(folder: Path | str, text: Tensor, factors: tuple[float, ...] = (1, 2,
     """
     folder = Path(folder)
     own, model = settings(folder), load(folder)
-    difference = (own.frequencies().frequencies / model.rotary.inv_freq.double() - 1).abs().max()
+    rotary: Any = model.rotary
+    difference = (own.frequencies().frequencies / rotary.inv_freq.double() - 1).abs().max()
     told = {key: own.parameters.get(key) for key in ("rope_type", "rope_theta", "factor")}
     lines = [f"{told}, head_dim {own.head_dim}, length {own.length}",
              f"our frequencies are its own to 1e-5: {bool(difference < 1e-5)}"]  # fmt: skip
