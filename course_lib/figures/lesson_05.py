@@ -55,7 +55,8 @@ def one_query(
     for name, term in terms.items():
         above.plot(keys, numbers(term)[: query + 1], label=name, linewidth=1.5)
     above.axhline(0, color=BLACK, linewidth=0.6, linestyle="-")
-    above.set(ylabel="score")
+    low, high = above.get_ylim()
+    above.set(ylabel="score", ylim=(min(low, -1), max(high, 1)))
     above.legend(ncols=len(terms), fontsize=8, loc="lower left", bbox_to_anchor=(0, 0.98))
     below.bar(keys, numbers(weights)[: query + 1], color="#8FB8D0")
     below.plot(query, 0, "^", color=BLACK, clip_on=False)
