@@ -1,4 +1,4 @@
-"""The museum: bugs that were really published, and a test to be written for each room of them.
+"""The museum: bugs, most of them once published, and a test to be written for each room of them.
 
 The exhibits themselves hang in `museum`. One point for each exhibit that a test catches.
 """

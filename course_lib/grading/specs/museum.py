@@ -1,6 +1,7 @@
 """What hangs in the museum: for each room right versions of one function, and wrong ones.
 
-Every wrong version is a bug that was found in published code or courses, made again in a few lines.
+Most wrong versions are bugs that were found in published code or courses, made again in a few
+lines; the others are close relatives of them.
 Each is right on the inputs that people try first.
 """
 
