@@ -344,12 +344,16 @@ def is_painted(picture: Locator) -> bool:
     return bool(picture.evaluate("image => image.complete && image.naturalWidth > 0"))
 
 
-def move(handle: Locator, picture: Locator) -> float:
-    """Press an arrow key on a slider's handle; seconds until another picture is there."""
+def move(control: Locator, picture: Locator) -> float:
+    """Move a slider's handle, or choose another in a list; seconds until the picture is another."""
     shown = picture.get_attribute("src")
-    ends = (handle.get_attribute(f"aria-value{end}") for end in ("now", "max"))
     start = time.perf_counter()
-    handle.press("ArrowLeft" if len(set(ends)) == 1 else "ArrowRight")
+    if control.evaluate("element => element.tagName") == "SELECT":
+        at, count = control.evaluate("list => [list.selectedIndex, list.options.length]")
+        control.select_option(index=at - 1 if at == count - 1 else at + 1)
+    else:
+        ends = {control.get_attribute(f"aria-value{end}") for end in ("now", "max")}
+        control.press("ArrowLeft" if len(ends) == 1 else "ArrowRight")
     picture.page.wait_for_function(
         "([image, shown]) => image.src !== shown && image.complete && image.naturalWidth > 0",
         arg=[picture.element_handle(), shown],
