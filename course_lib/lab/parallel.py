@@ -5,16 +5,24 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 
 import torch
 from torch import distributed
 
 from course_lib.lab.machine import device
 
+_groups = count()
+
 
 @contextmanager
 def group() -> Iterator[torch.device]:
-    """The device of this process, which joins the others that torchrun started, if it did."""
+    """The device of this process, which joins the others that torchrun started, if it did.
+
+    A process may join several times, one after another. Each time the processes tell each other
+    their addresses anew, under a new name: left to itself, torch reuses the name, and whoever
+    comes first finds the others' old addresses, and waits for ever.
+    """
     place = device()
     if "WORLD_SIZE" not in os.environ:
         yield place
@@ -22,7 +30,10 @@ def group() -> Iterator[torch.device]:
     if place.type == "cuda":
         place = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
         torch.cuda.set_device(place)
-    distributed.init_process_group("nccl" if place.type == "cuda" else "gloo")
+    store, rank, size = next(distributed.rendezvous("env://"))
+    named = distributed.PrefixStore(f"group {next(_groups)}", store)
+    backend = "nccl" if place.type == "cuda" else "gloo"
+    distributed.init_process_group(backend, store=named, rank=rank, world_size=size)
     try:
         yield place
     finally:

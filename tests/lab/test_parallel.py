@@ -65,6 +65,12 @@ def test_one_process_is_first_and_each_hears_of_the_other(pair):
     assert [found["anywhere"] for found in pair.found] == [[True, False]] * 2
 
 
+def test_processes_meet_again_as_often_as_they_like(pair):
+    """With one coming late, in turns."""
+    for found in pair.found:
+        assert found["met"] == [True] * together.TIMES
+
+
 def test_the_first_process_alone_writes(pair):
     names = {"0.pt", "1.pt", "runs", "uneven.checkpoint"}
     assert {path.name for path in pair.folder.iterdir()} == names

@@ -9,6 +9,7 @@ which writes to FOLDER/runs.
 
 import os
 import sys
+import time
 from pathlib import Path
 
 import tiny
@@ -24,6 +25,7 @@ from course_lib.model import Decoder, DecoderConfig
 
 COMMAND = ["train", "rope", "--steps", "12"]
 RANK = int(os.environ.get("RANK", "0"))
+TIMES = 12
 
 
 def uneven(generator):
@@ -47,6 +49,14 @@ def refused(place):
     return None
 
 
+def met(turn):
+    """Whether a new group hears of process 0, where the processes come at different times."""
+    if RANK == turn % 2:
+        time.sleep(0.1)
+    with group() as place:
+        return anywhere(RANK == 0, place)
+
+
 def main(folder):
     with group() as place:
         model, checkpoint = fresh().to(place), Checkpoint(folder / "uneven.checkpoint", every=0)
@@ -58,7 +68,8 @@ def main(folder):
             "anywhere": [anywhere(RANK == 1, place), anywhere(False, place)],
             "refused": refused(place),
         }
-        torch.save(found, folder / f"{RANK}.pt")
+    found["met"] = [met(turn) for turn in range(TIMES)]
+    torch.save(found, folder / f"{RANK}.pt")
 
 
 if __name__ == "__main__":
