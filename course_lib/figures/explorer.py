@@ -27,8 +27,8 @@ def explore(draw: Callable[..., Figure], alt: str, **controls: widgets.Widget) -
         picture.value = png(draw(**values))
 
     for control in controls.values():
-        control.style.description_width = "9em"
-        control.layout.width = "440px"
+        control.style.description_width = "11em"
+        control.layout.width = "470px"
         control.observe(redraw, names="value")
     box = widgets.VBox([*controls.values(), picture])
     live = {"application/vnd.jupyter.widget-view+json": _view(box)}

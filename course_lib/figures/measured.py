@@ -11,7 +11,19 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from course_lib.figures.style import BLACK, BLUE, GREEN, GREY, NAMES, ORANGE, RED, figure, look_of
+from course_lib.figures.plots import draw_mark, numbers
+from course_lib.figures.style import (
+    BLACK,
+    BLUE,
+    GREEN,
+    GREY,
+    NAMES,
+    ORANGE,
+    PURPLE,
+    RED,
+    figure,
+    look_of,
+)
 from course_lib.lab.probes import Report
 from course_lib.lab.zoo import Record
 
@@ -31,6 +43,11 @@ METHODS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 """The look of each method of extension."""
 
+MORE: dict[str, dict[str, Any]] = {
+    "own": {"color": BLACK, "linestyle": "-", "marker": "o", "markersize": 3, "linewidth": 1},
+    "paper": {"color": PURPLE, "linestyle": (0, (2, 1)), "marker": "<"},
+}
+
 BITS = "bits per byte"
 
 
@@ -44,8 +61,8 @@ def train_short_test_long(
         if own := [record for record in plain if record.scheme == scheme]:
             look = {"label": NAMES[scheme], **look_of(NAMES[scheme])}
             _with_seeds(ax, own, lambda record: record.length, look)
-    _lengths(ax, sorted({record.length for record in plain}))
-    _trained_at(ax, trained)
+    lengths_axis(ax, sorted({record.length for record in plain}))
+    draw_mark(ax, f"trained at {trained}", trained)
     ax.set(title=title, xlabel="bytes of context", ylabel=BITS)
     ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=9)
     return fig
@@ -64,9 +81,46 @@ def loss_by_position(
             look = {k: v for k, v in look_of(NAMES[scheme]).items() if k != "marker"}
             places = np.arange(len(mean)) * width + width / 2
             ax.plot(places, mean, label=NAMES[scheme], **look)
-    _lengths(ax, [2**k for k in range(5, 12) if 32 <= 2**k <= longest])
-    _trained_at(ax, trained)
+    lengths_axis(ax, [2**k for k in range(5, 12) if 32 <= 2**k <= longest])
+    draw_mark(ax, f"trained at {trained}", trained)
     ax.set(title=title, xlabel="place in the window, bytes", ylabel=BITS)
+    ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=9)
+    return fig
+
+
+def methods(
+    x: Any,
+    ys: Mapping[str, Any],
+    title: str,
+    xlabel: str,
+    ylabel: str,
+    *,
+    height: float = 3.6,
+    marks: Mapping[str, float] | None = None,
+    markers: bool = False,
+    **axes: Any,
+) -> Figure:
+    """A line for each method; "yarn, label" has YaRN's colour under a name of its own.
+
+    `marks` names vertical lines, `markers` puts a sign on every point; `axes` are settings.
+    """
+    fig, ax = figure(7.4, height, layout="none")
+    fig.subplots_adjust(0.09, 0.46 / height, 0.68, 1 - (0.5 if marks else 0.34) / height)
+    for name, y in ys.items():
+        method, _, label = name.partition(", ")
+        look = dict((METHODS | MORE)[method])
+        if not markers and method != "own":
+            look.pop("marker")
+        ax.plot(numbers(x), numbers(y), **look | ({"label": label} if label else {}))
+    for name, place in (marks or {}).items():
+        ax.axvline(place, color=BLACK, linewidth=1, linestyle=":")
+        ax.annotate(
+            name, (place, 1), xycoords=("data", "axes fraction"), xytext=(0, 2), fontsize=8,
+            textcoords="offset points", ha="center",
+        )  # fmt: skip
+    ax.set_title(title, pad=18 if marks else 6)
+    ax.set(xlabel=xlabel, ylabel=ylabel, **axes)
+    ax.minorticks_off()
     ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=9)
     return fig
 
@@ -78,7 +132,8 @@ def extension_ladder(records: Sequence[Record], title: str, trained: int = 128) 
         own = [record for record in records if _is_step(record, method, trained)]
         if own:
             _with_seeds(ax, own, lambda record: record.length / trained, look)
-    factors = sorted({r.length / trained for r in records if _is_step(r, "yarn", trained)})
+    steps = (r for r in records for method in METHODS if _is_step(r, method, trained))
+    factors = sorted({record.length / trained for record in steps})
     ax.set_xscale("log", base=2)
     ax.set_xticks(factors, [f"{factor:g}" for factor in factors])
     ax.xaxis.set_minor_locator(NullLocator())
@@ -165,15 +220,7 @@ def _is_step(record: Record, method: str, trained: int) -> bool:
     return record.method == method and record.length == record.factor * trained
 
 
-def _lengths(ax: Axes, lengths: Sequence[int]) -> None:
+def lengths_axis(ax: Axes, lengths: Sequence[int]) -> None:
     ax.set_xscale("log", base=2)
     ax.set_xticks(lengths, [str(length) for length in lengths])
     ax.xaxis.set_minor_locator(NullLocator())
-
-
-def _trained_at(ax: Axes, length: int) -> None:
-    ax.axvline(length, color=BLACK, linewidth=1, linestyle=":")
-    ax.annotate(
-        f"trained at {length}", (length, 1), xycoords=("data", "axes fraction"), xytext=(4, -4),
-        textcoords="offset points", va="top", fontsize=9,
-    )  # fmt: skip

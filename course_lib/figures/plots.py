@@ -119,11 +119,7 @@ def lines(
         style = {k: v for k, v in look_of(name).items() if k != "marker"}
         ax.plot(numbers(x), numbers(y), label=name, **style)
     for name, place in (mark or {}).items():
-        ax.axvline(place, color=BLACK, linewidth=1, linestyle=":")
-        ax.annotate(
-            name, (place, 1), xycoords=("data", "axes fraction"), xytext=(4, -4),
-            textcoords="offset points", va="top", fontsize=9,
-        )  # fmt: skip
+        draw_mark(ax, name, place)
     for name, height in (level or {}).items():
         ax.axhline(height, color=BLACK, linewidth=1, linestyle=":")
         ax.annotate(
@@ -134,6 +130,15 @@ def lines(
     if len(ys) > 1:
         ax.legend()
     return fig
+
+
+def draw_mark(ax: Axes, name: str, place: float) -> None:
+    """A named vertical line at `place`."""
+    ax.axvline(place, color=BLACK, linewidth=1, linestyle=":")
+    ax.annotate(
+        name, (place, 1), xycoords=("data", "axes fraction"), xytext=(4, -4),
+        textcoords="offset points", va="top", fontsize=9,
+    )  # fmt: skip
 
 
 def bars_with_seeds(

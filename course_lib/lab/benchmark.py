@@ -45,7 +45,9 @@ NOTES = """Without gradients (but for the training steps), one sequence for the 
 - Shaw keys: 8 heads of 64, distances clipped at 16. "Materialised" has a vector for each pair.
   Ours has an index for each pair, which all heads share: less than the scores, but not O(n d).
 - Training step: `Decoder` as it comes, forward, backward and AdamW. "Plain torch, learned" is
-  nanoGPT's code at the same size: set it beside "learned"."""
+  nanoGPT's code at the same size: set it beside "learned".
+- Training loop: the same plain step beside `train` with learned positions, which also draws its
+  batches and clips gradients. Aimed at: 1.2 times the plain one's tokens a second."""
 GROWTH = """One head of 64, all pairs of n positions, tables included: ms, and in brackets MiB of
 scratch and result. A dash: would take more memory than the benchmark allows itself.
 
@@ -194,6 +196,9 @@ def groups(
         for name, m in contenders.decoders(length).items()
     }
     yield f"Training step of {batch} texts of {length} bytes", steps, "no position", {}
+    loops = contenders.training_loops(batch, length, compiled)
+    faster = {(name, contenders.PLAIN): 1 / 1.2 for name in loops if name != contenders.PLAIN}
+    yield f"Training loop, {batch} texts of {length} bytes", loops, contenders.PLAIN, faster
 
 
 def growth(sizes: Sizes) -> dict[str, list[Cost]]:

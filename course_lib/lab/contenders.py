@@ -18,13 +18,16 @@ from torch.nn import functional
 
 from course_lib import encodings as enc
 from course_lib.encodings.relative import distances_of
+from course_lib.lab.evaluation import next_byte
 from course_lib.lab.machine import device
+from course_lib.lab.training import Training
 from course_lib.model import Decoder, DecoderConfig
 
 Work = Callable[[], object]
 Works = dict[str, Work]
 HEADS, HEAD_DIM, CLIP = 8, 64, 16
 CLONE, HF, RET = "torch.clone", "transformers", "rotary-embedding-torch"
+PLAIN = "plain torch, learned"
 
 
 def library(module: str, name: str) -> Any:
@@ -169,7 +172,7 @@ def decoders(length: int) -> dict[str, nn.Module]:
         "RoPE, interleaved": enc.Rotary(width, layout="interleaved"),
     }
     models: dict[str, nn.Module] = {n: Decoder(config, scheme) for n, scheme in schemes.items()}
-    return models | {"plain torch, learned": PlainDecoder(config, length)}
+    return models | {PLAIN: PlainDecoder(config, length)}
 
 
 def training_step(model: nn.Module, batch: int, length: int) -> Work:
@@ -186,6 +189,25 @@ def training_step(model: nn.Module, batch: int, length: int) -> Work:
             optimizer.zero_grad()
 
     return step
+
+
+def training_loops(batch: int, length: int, compiled: bool = False) -> Works:
+    """A step of nanoGPT's kind in float32, and of `train` in each of its ways, learned positions.
+
+    Ours draws its batch, clips gradients and follows its learning rate; the plain one does not.
+    """
+    config = DecoderConfig()
+    works = {PLAIN: training_step(PlainDecoder(config, length), batch, length)}
+    task = next_byte(torch.randint(256, (2**20,), dtype=torch.uint8), length, batch)
+    for dtype in (torch.float32, torch.bfloat16):
+        for compile_it in (False, True)[: 1 + compiled]:
+            model = Decoder(config, enc.LearnedAbsolute(length, config.dim)).to(device())
+            if compile_it:
+                model.compile()
+            loop = Training(model, task, 10**6, 1e-3, seed=0, dtype=dtype)
+            name = f"ours, {str(dtype).removeprefix('torch.')}{', compiled' * compile_it}"
+            works[name] = torch.enable_grad()(loop.step)
+    return works
 
 
 def _positions(n: int) -> Tensor:

@@ -6,7 +6,7 @@ import copy
 import math
 import statistics
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -64,8 +64,9 @@ def run(
     scheme: PositionScheme | Callable[[int], PositionScheme],
     config: DecoderConfig | None = None,
     length: int = 128,
+    only: Sequence[str] | None = None,
 ) -> Report:
-    """Put `scheme` through every probe and return what each found, by name.
+    """Put `scheme` through every probe, or `only` those named, and return what each found.
 
     `scheme` is what `Decoder` takes, made for the sizes of `config` (default: the zoo's), and works
     for at least `length` positions. A probe in which it fails has the error in its finding. Takes
@@ -73,7 +74,7 @@ def run(
     """
     subject = Subject(scheme, config or DecoderConfig(), length)
     with one_thread(), torch.random.fork_rng(devices=[]):
-        return {name: _found(probe, subject) for name, probe in PROBES.items()}
+        return {name: _found(PROBES[name], subject) for name in only or PROBES}
 
 
 def table(reports: Mapping[str, Report]) -> str:
@@ -218,7 +219,7 @@ def training_memory(subject: Subject) -> Finding:
     tokens = _tokens(subject, subject.length, batch=8)
     kept = []
     for scheme in (NoPosition(), copy.deepcopy(subject.scheme)):
-        kept.append(_bytes_kept(Decoder(subject.config, scheme), tokens))
+        kept.append(bytes_kept(Decoder(subject.config, scheme), tokens))
     return Finding(kept[1] / kept[0], None, f"x {kept[1] / kept[0]:.2f}")
 
 
@@ -285,7 +286,7 @@ def _read(scheme: PositionScheme, x: Tensor, positions: Tensor, config: DecoderC
     return attend(q, k, k, scheme, positions, positions, causal=False)
 
 
-def _bytes_kept(model: nn.Module, tokens: Tensor) -> int:
+def bytes_kept(model: nn.Module, tokens: Tensor) -> int:
     """The size of all that a forward pass saves for the backward pass."""
     sizes: dict[int, int] = {}
 

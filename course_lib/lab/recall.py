@@ -39,7 +39,7 @@ def recall(length: int, batch: int = 16) -> Task:
 
 
 @torch.no_grad()
-def accuracy_by_distance(model: nn.Module, length: int, bins: int, batch: int = 32) -> Tensor:
+def accuracy_in_bins(model: nn.Module, length: int, bins: int, batch: int = 32) -> Tensor:
     """The share of right answers by how far back the key was told, in `bins` equal parts."""
     tokens, targets = recall(length, batch)(torch.Generator().manual_seed(10**6))
     place = next(model.parameters()).device

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import cache
@@ -99,6 +100,8 @@ class Training:
         """Draw a batch, take one step, and return the loss before it, in nats."""
         drawn = self.task(self._generator)
         self.tokens = drawn.tokens.numel()
+        if not self.losses:
+            self.settings["first batch"] = _fingerprint(drawn)
         batch, asked = _share(drawn)
         tokens, targets = (t.to(self.device) for t in batch)
         with torch.autocast(self.device.type, self.dtype, enabled=self.dtype != torch.float32):
@@ -133,6 +136,9 @@ class Training:
             own, other = self.settings[name], state["settings"][name]
             if other != own:
                 raise ValueError(f"it was made with {name} = {other}, and this training has {own}")
+        first = self.task(torch.Generator().manual_seed(self.settings["seed"]))
+        if state["settings"]["first batch"] != _fingerprint(first):
+            raise ValueError("it was made with another text or task")
         # not compared: which dtype is faster is measured, and may come out otherwise today
         self.settings = state["settings"]
         self.dtype = getattr(torch, self.settings["dtype"])
@@ -141,6 +147,11 @@ class Training:
         self._schedule.load_state_dict(state["schedule"])
         self._generator.set_state(state["generator"])
         self.losses = list(state["losses"])
+
+
+def _fingerprint(batch: Batch) -> int:
+    """A number that tells `batch` from those of another text or task."""
+    return zlib.crc32(b"".join(t.contiguous().numpy().tobytes() for t in batch))
 
 
 def rate(step: int, steps: int) -> float:

@@ -127,7 +127,7 @@ def test_between_saves_nothing_is_written(path):
 
 def test_a_finished_training_is_not_trained_further(path, unbroken):
     trained(Checkpoint(path))
-    assert_same(trained(Checkpoint(path, resume=True), stopping(1, cut)), unbroken)
+    assert_same(trained(Checkpoint(path, resume=True), stopping(2, cut)), unbroken)
 
 
 def test_a_second_ctrl_c_does_not_wait(path):
@@ -147,10 +147,10 @@ def test_it_goes_on_in_the_dtype_that_it_began_with(path):
     assert_same(trained(Checkpoint(path, resume=True)), trained(**began))
 
 
-def assert_refused(path, says, resume=True, **settings):
+def assert_refused(path, says, resume=True, task=None, **settings):
     before = path.read_bytes()
     with pytest.raises(CheckpointError, match=says) as refused:
-        trained(Checkpoint(path, resume), stopping(1, cut), **settings)
+        trained(Checkpoint(path, resume), task or stopping(2, cut), **settings)
     assert len(str(refused.value).splitlines()) == 1 and str(path) in str(refused.value)
     assert path.read_bytes() == before
 
@@ -169,6 +169,11 @@ def test_an_unfinished_training_is_not_overwritten(saved):
 )
 def test_other_settings_are_refused_by_name(saved, settings, says):
     assert_refused(saved, says, **settings)
+
+
+def test_another_text_or_task_is_refused(saved):
+    other = steps_back(2, vocab_size=4, length=6, batch=8)
+    assert_refused(saved, "with another text or task", task=other)
 
 
 def test_another_model_is_refused(saved):

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from course_lib.lab.recall import KEYS, PAIRS, VALUES, VOCAB, accuracy_by_distance, recall
+from course_lib.lab.recall import KEYS, PAIRS, VALUES, VOCAB, accuracy_in_bins, recall
 from course_lib.lab.tasks import IGNORE
 
 
@@ -45,7 +45,7 @@ class Knows(nn.Module):
 
 
 def test_accuracy_falls_where_the_model_stops_looking():
-    found = accuracy_by_distance(Knows(furthest=32), length=64, bins=4)
+    found = accuracy_in_bins(Knows(furthest=32), length=64, bins=4)
     assert found.tolist() == [1, 1, 0, 0]
 
 

@@ -176,6 +176,13 @@ def results() -> list[Record]:
         raise ZooError(f"results.json is from another version of the course: {AGAIN}") from None
 
 
+def study() -> list[Record]:
+    """The study of extension: RoPE stretched and tuned, and as trained, for the same seeds."""
+    records = [record for record in results() if (record.scheme, record.tier) == ("rope", "small")]
+    seeds = {record.seed for record in records if record.method}
+    return [record for record in records if record.seed in seeds]
+
+
 def runs() -> list[dict[str, Any]]:
     """How each model was made: settings, loss curve, loss by position, time, versions, machine."""
     return stored()["runs"]

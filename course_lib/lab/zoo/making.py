@@ -132,7 +132,13 @@ def make_unit(unit: Unit, work: Path) -> Made:
 
 
 def trained(unit: Unit, tier: Tier, data: Corpus, work: Path) -> tuple[Decoder, list[float]]:
-    """The trained model of `unit` and its losses, from its checkpoint as far as that goes."""
+    """The trained model of `unit` and its losses, from its checkpoint as far as that goes.
+
+    What is done to a model that the zoo ships starts from the shipped weights, without losses, so
+    that whoever does the same to `zoo.load(...)` finds the same numbers.
+    """
+    if unit.method is not None and _is_shipped(unit._replace(method=None)):
+        return zoo.load(unit.scheme), []
     model = build(unit.scheme, tier, unit.seed).to(device())
     checkpoint = Checkpoint(work / f"{tier.name}-{unit.scheme}-{unit.seed}.pt", resume=True)
     losses = train(

@@ -30,7 +30,8 @@ def report() -> str:
     tiers = [tier for tier in TIERS if any(record.tier == tier for record in records)]
     parts = [TEXT, *(_tier(tier, records, runs) for tier in tiers)]
     if any(record.method for record in records):
-        parts += [_stretched(records), *(_tuned(records, factor) for factor in _tuned_at(records))]
+        study = zoo.study()
+        parts += [_stretched(study), *(_tuned(study, factor) for factor in _tuned_at(study))]
     return "\n".join(parts)
 
 
@@ -65,7 +66,7 @@ def _tier(name: str, records: Sequence[Record], runs: Sequence[dict[str, Any]]) 
 
 
 def _stretched(records: Sequence[Record]) -> str:
-    plain = [r for r in records if r.scheme == "rope" and r.method is None and r.tier == "small"]
+    plain = [record for record in records if record.method is None]
     trained, study = TIERS["small"].length, [r for r in records if r.method and not r.tuned_steps]
     factors = sorted({record.factor for record in study})
     rows = [["unchanged", *(_mean([r for r in plain if r.length == f * trained]) for f in factors),
@@ -110,10 +111,9 @@ def _tuned(records: Sequence[Record], factor: float) -> str:
 
 
 def _is_start(record: Record, method: str | None, factor: float) -> bool:
-    if record.scheme != "rope" or record.tuned_steps:
-        return False
     plain = record.method is None and method == "unchanged"
-    return plain or (record.method, record.factor) == (method, factor)
+    stretched = (record.method, record.factor) == (method, factor)
+    return (plain or stretched) and not record.tuned_steps
 
 
 def _tuned_at(records: Iterable[Record]) -> list[float]:

@@ -1,0 +1,67 @@
+"""Looking into a trained decoder: what its layers ask for, where they look, what they hold."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from course_lib.model import Decoder, attention_weights, causal_mask
+
+
+class Layer(NamedTuple):
+    """What one layer computes in reading a batch of texts."""
+
+    q: Float[Tensor, "batch heads length head_dim"]  # before rotation
+    k: Float[Tensor, "batch kv_heads length head_dim"]  # before rotation
+    out: Float[Tensor, "batch length dim"]  # of the whole block, as the next one gets it
+
+
+@torch.no_grad()
+def layers(
+    model: Decoder,
+    tokens: Int[Tensor, "batch length"],
+    positions: Int[Tensor, "*batch length"] | None = None,
+) -> list[Layer]:
+    """Queries, keys and output of every layer; positions are 0, 1, 2, ... unless given."""
+    place = next(model.parameters()).device
+    if positions is None:
+        positions = torch.arange(tokens.shape[1])
+    found = []
+
+    def keep(block: Any, given: tuple, out: Tensor) -> None:
+        own = block.attention
+        parts = own.to_qkv(block.norm1(given[0])).split(own.widths, dim=-1)
+        q, k, _ = (t.unflatten(-1, (-1, own.config.head_dim)).transpose(1, 2) for t in parts)
+        found.append(Layer(q, k, out))
+
+    handles = [block.register_forward_hook(keep) for block in model.blocks]
+    try:
+        model(tokens.to(place), positions.to(place))
+    finally:
+        for handle in handles:
+            handle.remove()
+    return found
+
+
+@torch.no_grad()
+def weights(
+    model: Decoder, tokens: Int[Tensor, " length"]
+) -> Float[Tensor, "layers heads length length"]:
+    """Where every head of a causal model looks in one text: rows are queries and sum to 1.
+
+    Raises ValueError if `tokens` is not a single text, or query heads share keys.
+    """
+    if tokens.ndim != 1:
+        raise ValueError(f"tokens must be one text, of shape (length,), got {tuple(tokens.shape)}")
+    if model.config.kv_heads != model.config.num_heads:
+        raise ValueError("model must have a key head for every query head")
+    found, blocks = [], list[Any](model.blocks)
+    for block, (q, k, _) in zip(blocks, layers(model, tokens[None]), strict=True):
+        scheme, positions = block.attention.scheme, torch.arange(len(tokens), device=q.device)
+        bias = scheme.score_bias(q, k, positions, positions)
+        q, k = scheme.rotate(q, k, positions, positions)
+        found.append(attention_weights(q, k, bias, causal_mask(positions, positions))[0])
+    return torch.stack(found).cpu()

@@ -1,0 +1,48 @@
+"""Looking into a decoder: what is seen is what the model computes with."""
+
+import pytest
+import torch
+
+from course_lib.encodings import ALiBi, LearnedAbsolute, NoPosition, Rotary, Shaw
+from course_lib.lab import looking
+from course_lib.model import Decoder, DecoderConfig
+
+CONFIG = DecoderConfig(11, dim=16, num_layers=2, num_heads=2, hidden_dim=32)
+
+
+def model_with(scheme):
+    torch.manual_seed(0)
+    return Decoder(CONFIG, scheme)
+
+
+@pytest.mark.parametrize(
+    "scheme", [NoPosition(), LearnedAbsolute(9, 16, std=1.0), ALiBi(2), Rotary(8)]
+)
+def test_weights_rebuild_what_the_model_computes(scheme):
+    model, tokens = model_with(scheme), torch.randint(11, (9,))
+    seen, found = looking.weights(model, tokens), looking.layers(model, tokens[None])
+    x = scheme.embed(model.embedding(tokens[None]) * 4.0, torch.arange(9))
+    for block, weights, layer in zip(model.blocks, seen, found, strict=True):
+        own = block.attention
+        v = own.to_qkv(block.norm1(x))[..., -16:].unflatten(-1, (2, 8)).transpose(1, 2)
+        x = x + own.to_out((weights @ v).transpose(1, 2).flatten(-2))
+        x = x + block.down(torch.nn.functional.gelu(block.up(block.norm2(x))))
+        torch.testing.assert_close(layer.out, x, rtol=1e-4, atol=1e-4)
+
+
+def test_rows_sum_to_one_and_nothing_looks_ahead():
+    seen = looking.weights(model_with(lambda layer: Shaw(8, 3)), torch.arange(9))
+    torch.testing.assert_close(seen.sum(dim=-1), torch.ones(2, 2, 9))
+    assert not seen.triu(1).any()
+
+
+def test_positions_can_be_given_and_no_hook_stays():
+    model, tokens = model_with(LearnedAbsolute(40, 16, std=1.0)), torch.randint(11, (1, 5))
+    here, later = (looking.layers(model, tokens, torch.arange(5) + s)[-1].out for s in (0, 30))
+    assert not torch.allclose(here, later)
+    assert not any(block._forward_hooks for block in model.blocks)
+
+
+def test_a_batch_is_refused():
+    with pytest.raises(ValueError, match="one text"):
+        looking.weights(model_with(NoPosition()), torch.zeros(2, 5, dtype=torch.long))
