@@ -223,7 +223,7 @@ class Notebook:
         self.path = path
         self.panel = lab.page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")
 
-    def run_all(self, seconds: float = 120) -> None:
+    def run_all(self, seconds: float = 300) -> None:
         """Clear what is stored and run every cell; returns when the last is done."""
         self.lab.do(
             """async () => {

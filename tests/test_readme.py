@@ -5,9 +5,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import nbformat
 import pytest
 
 from course_lib.grading.cli import parser
+from course_lib.grading.specs import EXERCISES
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
@@ -41,6 +43,13 @@ def test_links_lead_somewhere(page):
         assert ((ROOT / page).parent / link).exists(), link
 
 
-def test_every_lesson_is_in_the_table():
-    for path in (ROOT / "notebooks").glob("*.ipynb"):
-        assert f"(notebooks/{path.name})" in README and f"(exercises/{path.name})" in README
+@pytest.mark.parametrize("path", sorted((ROOT / "notebooks").glob("*.ipynb")), ids=lambda p: p.stem)
+def test_the_table_says_what_the_lesson_says(path):
+    [row] = [line for line in README.splitlines() if f"(notebooks/{path.name})" in line]
+    number, lesson, question, minutes, exercises = row.strip("|").split("|")
+    head = nbformat.read(path, as_version=4).cells[0].source
+    assert head.startswith(f"# {number.strip()} · {lesson.strip(' [').split(']')[0]}\n")
+    assert f"**{question.strip()}**" in head
+    assert f"*Minutes: {minutes.strip()}. " in head
+    count = sum(id.startswith(f"{int(number)}.") for id in EXERCISES)
+    assert exercises.strip() == f"[{count}](exercises/{path.name})"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -36,6 +37,8 @@ def ask_all(exercise: Exercise, answer: Any, questions: list[Any]) -> list[Outco
         return [ask(answer if callable(answer) else lambda: answer, ()) for _ in questions]
     if exercise.kind == "test":
         return [ask(answer, (_nameless(exercise.versions[i].function),)) for i in questions]
+    if exercise.evidence:
+        answer = partial(exercise.evidence, answer)
     return [_ask_case(answer, question) for question in questions]
 
 

@@ -134,6 +134,14 @@ def waveforms(arguments: Arguments) -> int:
     return 0
 
 
+def short(arguments: Arguments) -> int:
+    """Measure lesson 11's short trainings again (minutes), and store what was found."""
+    from course_lib.lab.short import main
+
+    main()
+    return 0
+
+
 def bench(arguments: Arguments) -> int:
     """Measure what every encoding costs beside other libraries (minutes), and store it."""
     import torch
@@ -199,13 +207,14 @@ def results(arguments: Arguments) -> int:
 
     if not arguments.to.is_dir():
         raise UsageError(f"there is no folder {arguments.to} to write results.md to")
-    records, runs = zoo.results(), zoo.runs()
+    records, study, runs = zoo.results(), zoo.study(), zoo.runs()
     small = [record for record in records if record.tier == "small"]
     own = [run for run in runs if run["tier"] == "small"]
     pictures = {
         "lengths": measured.train_short_test_long(small, "Trained at 128 bytes, read further"),
         "places": measured.loss_by_position(own, "Place by place in a window of 2048 bytes"),
-        "ladder": measured.extension_ladder(small, "RoPE stretched, without further training"),
+        "ladder": measured.extension_ladder(study, "RoPE stretched, without further training"),
+        "tuning": measured.tuning(study, 4, "RoPE stretched by 4 and tuned at 512 bytes"),
         "curves": measured.training_curves(own, "Training, by scheme"),
     }
     for name, fig in pictures.items():
@@ -244,6 +253,7 @@ def parser() -> argparse.ArgumentParser:
     add_learners("reset", reset).add_argument("id", help="an exercise, such as 2.1")
     add_learners("update", update)
     add("waveforms", waveforms)
+    add("short", short)
     measuring = add("bench", bench)
     measuring.add_argument("--to", type=Path, default=_home("docs"), metavar="DIR")
     measuring.add_argument("--threads", type=_count, help="CPU threads (default: torch's choice)")

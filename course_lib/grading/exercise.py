@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Literal
 
-Kind = Literal["implement", "repair", "predict", "measure", "test"]
+Kind = Literal["implement", "repair", "predict", "measure", "test", "design"]
 VERDICTS = ("passed", "failed", "not attempted", "error", "timed out", "missing")
 Case = Mapping[str, Any]
 """One call: argument names, for the message, to values. Values are passed by position."""
@@ -54,6 +54,9 @@ class Exercise:
     - implement, repair: a function, called with every case and compared with `reference`;
       where the reference raises ValueError, so must the answer;
     - predict, measure: a number, compared with `reference` within `relative_tolerance`;
+    - design: a function that returns something of the learner's own, which has no single right
+      value; `evidence(answer, *case)` makes plain values of it, and these must have the form of
+      the reference's and all `properties`;
     - test: a function that takes an implementation, returns for a right one and raises for a
       wrong one; it is run on all `versions`, and points follow the wrong versions it rejects.
     """
@@ -68,6 +71,7 @@ class Exercise:
     mistakes: tuple[Mistake, ...]
     reference: Any
     cases: Callable[[Random], list[Case]] | None = None
+    evidence: Callable[..., Any] | None = None
     properties: tuple[Property, ...] = ()
     versions: tuple[Version, ...] = ()
     relative_tolerance: float = 0.0

@@ -114,7 +114,7 @@ def test_what_learners_and_editors_do_to_cells(workshop: MakeWorkshop) -> None:
         (shop.exercises / name).parent.mkdir(exist_ok=True)
         (shop.exercises / name).write_text("raise SystemExit('planted')")
     shutil.rmtree(shop.solutions)  # nobody needs them to grade
-    graded = shop.grade(timeout=2)
+    graded = shop.grade(timeout=5)
     assert {number: one["verdict"] for number, one in graded.items()} == want
     assert (
         graded[1]["mistake"] == "adds" and "scale_1(x=tensor([1., 2., 3.])" in graded[1]["message"]

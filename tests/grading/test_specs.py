@@ -17,7 +17,7 @@ from course_lib.grading.judging import Verdict, judge
 from course_lib.grading.specs import EXERCISES, find
 
 ALL = list(EXERCISES.values())
-FUNCTIONS = [exercise for exercise in ALL if exercise.kind in ("implement", "repair")]
+FUNCTIONS = [exercise for exercise in ALL if exercise.kind in ("implement", "repair", "design")]
 WRONG = [(exercise, mistake) for exercise in ALL for mistake in exercise.mistakes]
 RIGHT = [(find(id), right) for id, functions in ALTERNATIVES.items() for right in functions]
 
@@ -81,7 +81,8 @@ def test_an_exercise_is_complete(exercise: Exercise) -> None:
 
 @pytest.mark.parametrize("exercise", FUNCTIONS, ids=by_id)
 def test_case_arguments_are_the_reference_s(exercise: Exercise) -> None:
-    names = list(inspect.signature(exercise.reference).parameters)
+    called = exercise.evidence or exercise.reference
+    names = list(inspect.signature(called).parameters)[1 if exercise.evidence else 0 :]
     assert exercise.cases
     for case in exercise.cases(Random(1)):
         assert list(case) == names[: len(case)]

@@ -1,4 +1,4 @@
-"""What several specs need: random tensors, reproducible from a Random, and a property."""
+"""What several specs need: random tensors, reproducible from a Random, and what they say alike."""
 
 from __future__ import annotations
 
@@ -9,6 +9,10 @@ from torch import Tensor
 
 from course_lib.grading.exercise import Property
 
+COUNTS_ITSELF = (
+    "You count 0, 1, 2, ... yourself. Use the numbers in `positions`: they may have gaps, "
+    "and rows of a batch may differ."
+)
 KEEPS_DTYPE = Property(
     "the result has the dtype of x", lambda case, value: value.dtype == case["x"].dtype
 )

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from course_lib.grading.exercise import Case, Exercise, Mistake, Property, Version
-from course_lib.grading.specs.draw import KEEPS_DTYPE, normal, shuffled
+from course_lib.grading.specs.draw import COUNTS_ITSELF, KEEPS_DTYPE, normal, shuffled
 
 Encoding = Callable[[Tensor, int, float], Tensor]
 
@@ -193,8 +193,7 @@ ENCODING = Exercise(
         ),
         Mistake(
             "positions not used",
-            "You count 0, 1, 2, ... yourself. Use the numbers in `positions`: they may have gaps, "
-            "and rows of a batch may differ.",
+            COUNTS_ITSELF,
             _positions_ignored,
         ),
         Mistake(

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from course_lib.grading.exercise import Case, Exercise, Mistake, Version
-from course_lib.grading.specs.draw import KEEPS_DTYPE, normal, shuffled
+from course_lib.grading.specs.draw import COUNTS_ITSELF, KEEPS_DTYPE, normal, shuffled
 
 Rotation = Callable[[Tensor, Tensor, float], Tensor]
 
@@ -232,8 +232,7 @@ ROTATE = Exercise(
         ),
         Mistake(
             "positions not used",
-            "You count 0, 1, 2, ... yourself. Use the numbers in `positions`: they may have gaps, "
-            "and rows of a batch may differ.",
+            COUNTS_ITSELF,
             _positions_ignored,
         ),
         Mistake(

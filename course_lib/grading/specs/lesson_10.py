@@ -301,8 +301,8 @@ YARN = Exercise(
     cases=_yarn_cases,
     forbidden=("yarn", "by_parts", "llama3", "from_rope_parameters", "METHODS"),
     hints=(
-        "There are two faults. Print frequencies / slowed for dim = 64: which pairs are slowed, "
-        "and which should be?",
+        "Print frequencies / slowed for dim = 64, base 10 000, factor 4, original_length 2048: "
+        "which pairs are slowed, and which should be? And what is the cosine at position 0?",
         "A pair that makes 32 turns or more is kept. In the published code, what does it get?",
         "The second fault is in the last line: scores in a longer text are to grow, so cosines and "
         "sines are multiplied by the factor.",

@@ -159,11 +159,15 @@ class Anew(nn.Module):
         return cosines(length, offset, base, self.dim).to(dtype)
 
 
-class KeptByAll(Anew):
+class Keeps(Anew):
+    """A table for each base, made when it is first needed."""
+
     def __init__(self, dim):
         super().__init__(dim)
         self.kept = {}
 
+
+class KeptByAll(Keeps):
     def forward(self, length, offset=0, base=BASE, dtype=torch.float32):
         key = (length, offset, base, dtype)
         if key not in self.kept:
@@ -171,11 +175,7 @@ class KeptByAll(Anew):
         return self.kept[key]
 
 
-class GrownExactly(Anew):
-    def __init__(self, dim):
-        super().__init__(dim)
-        self.kept = {}
-
+class GrownExactly(Keeps):
     def forward(self, length, offset=0, base=BASE, dtype=torch.float32):
         end = offset + length
         if base not in self.kept or len(self.kept[base]) < end:
@@ -202,33 +202,21 @@ class BaseForgotten(Anew):
         return self.kept[offset:end].to(dtype)
 
 
-class OffsetForgotten(Anew):
-    def __init__(self, dim):
-        super().__init__(dim)
-        self.kept = {}
-
+class OffsetForgotten(Keeps):
     def forward(self, length, offset=0, base=BASE, dtype=torch.float32):
         if base not in self.kept or len(self.kept[base]) < length:
             self.kept[base] = cosines(length, offset, base, self.dim)
         return self.kept[base][:length].to(dtype)
 
 
-class RestartsAtZero(Anew):
-    def __init__(self, dim):
-        super().__init__(dim)
-        self.kept = {}
-
+class RestartsAtZero(Keeps):
     def forward(self, length, offset=0, base=BASE, dtype=torch.float32):
         if base not in self.kept or len(self.kept[base]) < offset + length:
             self.kept[base] = cosines(offset + length, 0, base, self.dim)
         return self.kept[base][:length].to(dtype)
 
 
-class DtypeForgotten(Anew):
-    def __init__(self, dim):
-        super().__init__(dim)
-        self.kept = {}
-
+class DtypeForgotten(Keeps):
     def forward(self, length, offset=0, base=BASE, dtype=torch.float32):
         end = offset + length
         if base not in self.kept or len(self.kept[base]) < end:
