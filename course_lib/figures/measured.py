@@ -181,19 +181,19 @@ def training_curves(runs: Sequence[Mapping[str, Any]], title: str) -> Figure:
 def probe_table(reports: Mapping[str, Report], title: str) -> Figure:
     """What every probe found: green as one hopes, orange not, white a matter of taste."""
     probes = list(next(iter(reports.values())))
-    fig, ax = figure(0.4 + 0.82 * (1 + len(probes)), 0.9 + 0.36 * len(reports))
+    fig, ax = figure(0.4 + 0.82 * (1 + len(probes)), 1.1 + 0.5 * len(reports))
     shades = {True: "#D5EFE5", False: "#FBE3C0", None: "#FFFFFF"}
     for row, report in enumerate(reports.values()):
         for column, finding in enumerate(report.values()):
             ax.fill_between([column, column + 1], row, row + 1, color=shades[finding.good],
                             edgecolor="#BBBBBB")  # fmt: skip
             words = textwrap.shorten(finding.says, 26, placeholder=" …")
-            ax.text(column + 0.5, row + 0.5, textwrap.fill(words, 13), ha="center", va="center",
-                    fontsize=7.5)  # fmt: skip
+            ax.text(column + 0.5, row + 0.5, textwrap.fill(words, 10), ha="center", va="center",
+                    fontsize=9.5)  # fmt: skip
     ax.set(xlim=(0, len(probes)), ylim=(len(reports), 0))
-    ax.set_xticks(np.arange(len(probes)) + 0.5, [textwrap.fill(name, 12) for name in probes])
+    ax.set_xticks(np.arange(len(probes)) + 0.5, [textwrap.fill(name, 10) for name in probes])
     ax.set_yticks(np.arange(len(reports)) + 0.5, list(reports))
-    ax.tick_params(length=0, labelsize=8, labeltop=True, labelbottom=False)
+    ax.tick_params(length=0, labelsize=9.5, labeltop=True, labelbottom=False)
     ax.grid(visible=False)
     ax.spines[:].set_visible(False)
     fig.suptitle(title, x=0.01, ha="left", fontsize=11)
