@@ -14,6 +14,13 @@ from torch import Tensor
 from course_lib.figures.plots import draw_mark, numbers
 from course_lib.figures.style import BLACK, BLUE, GREY, NAMES, ORANGE, figure, look_of
 
+GROUPS = (
+    {"color": "#BBBBBB", "linestyle": "-", "linewidth": 0.8},
+    {"color": BLACK, "linestyle": "-", "linewidth": 2.2},
+    {"color": "#777777", "linestyle": "--", "linewidth": 1.4},
+)
+"""The look of fast, of middle and of slow pairs: none is that of a scheme."""
+
 
 def by_place(
     x: Any, curves: Mapping[str, Any], title: str, ylabel: str, trained: int, **axes: Any
@@ -89,10 +96,13 @@ def slope_and_wave(
     trained: int,
     titles: Sequence[str],
 ) -> Figure:
-    """Above, scores over distance; below, shares of attention in steps of `width` distances."""
+    """Above, scores over distance of fast, middle and slow pairs; below, shares of attention.
+
+    Shares are of `width` distances each.
+    """
     fig, (above, below) = figure(7.4, 4.8, rows=2, sharex=True)
-    for name, curve in scores.items():
-        above.plot(numbers(curve), label=name)
+    for (name, curve), look in zip(scores.items(), GROUPS, strict=True):
+        above.plot(numbers(curve), label=name, **look)
     for name, values in shares.items():
         look = {k: v for k, v in look_of(NAMES[name]).items() if k != "marker"}
         steps = np.repeat(numbers(values), 2)

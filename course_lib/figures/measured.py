@@ -147,7 +147,8 @@ def tuning(records: Sequence[Record], factor: float, title: str, trained: int = 
     """Bits per byte after some training at the new length: at that length, and at twice that."""
     fig, axes = figure(7.4, 3.4, columns=2, sharey=True)
     for ax, length in zip(axes, (int(factor * trained), int(2 * factor * trained)), strict=True):
-        for method, look in METHODS.items():
+        for method, usual in METHODS.items():
+            look = {**usual, "label": "unchanged angles"} if method == "unchanged" else usual
             own = [
                 record for record in records
                 if record.length == length and record.scheme == "rope" and (

@@ -107,16 +107,17 @@ def lines(
     height: float = 3.0,
     mark: Mapping[str, float] | None = None,
     level: Mapping[str, float] | None = None,
+    markers: bool = False,
     **axes: Any,
 ) -> Figure:
     """One line for each name; a scheme's name gives it the scheme's colour and dashes.
 
-    `mark` names vertical lines, `level` horizontal ones; `axes` are settings of the axes, such
-    as xscale="log".
+    `mark` names vertical lines, `level` horizontal ones, `markers` puts a dot on every point;
+    `axes` are settings of the axes, such as xscale="log".
     """
     fig, ax = figure(width, height)
     for name, y in ys.items():
-        style = {k: v for k, v in look_of(name).items() if k != "marker"}
+        style = {**look_of(name), "marker": "o" if markers else "", "markersize": 4}
         ax.plot(numbers(x), numbers(y), label=name, **style)
     for name, place in (mark or {}).items():
         draw_mark(ax, name, place)
@@ -201,9 +202,13 @@ def heat_maps(
     columns: Sequence[Sequence[str]] | None = None,
     limit: float | None = None,
     height: float = 2.8,
+    bar: str = "",
     **axes: Any,
 ) -> Figure:
-    """Heat maps side by side on one scale; `rows` and `columns` hold each panel's labels."""
+    """Heat maps side by side on one scale; `rows` and `columns` hold each panel's labels.
+
+    `bar` names what the colours show, in a colour bar to the right.
+    """
     fig, all_axes = figure(7.6, height, columns=len(panels), layout="none", squeeze=False)
     top = 0.6 if title else 0.3
     bottom = 0.5 if "xlabel" in axes else 0.3
@@ -222,5 +227,7 @@ def heat_maps(
         )
         ax.set_title(name, fontsize=10)
         ax.set(**axes)
+    if bar:
+        fig.colorbar(all_axes[0, -1].images[0], ax=list(all_axes[0]), pad=0.02, label=bar)
     fig.suptitle(title, x=0.01, ha="left", fontsize=11)
     return fig

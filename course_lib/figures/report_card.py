@@ -25,6 +25,13 @@ PROBES = [name for name in probes.PROBES if name != "training time"]
 ALT = "Left, the training loss of {name} beside the ten; right, the loss by length of context."
 
 
+ENDS = (short.TIER.lengths[0], short.TIER.lengths[-1])
+NOTE = (
+    f"A small model, trained for {short.TIER.steps} steps at {short.TIER.length} bytes. This "
+    f"scheme: one seed. The course's ten: the mean of {short.SEEDS} seeds."
+)
+
+
 class Card(NamedTuple):
     """What was found about a scheme."""
 
@@ -51,7 +58,8 @@ class Card(NamedTuple):
 
     def table(self) -> str:
         """Markdown: what every probe found, this scheme's row first."""
-        return probes.table({self.name: self.findings, **known_findings()})
+        known = {NAMES[name]: report for name, report in known_findings().items()}
+        return probes.table({self.name: self.findings, **known})
 
     def figure(self) -> Figure:
         """How the small model learned, and how far it reads: black, the others in colours."""
@@ -67,7 +75,7 @@ class Card(NamedTuple):
             _draw_curve(left, self.short.curve, look)
             right.plot(list(self.short.reach), list(self.short.reach.values()), **look)
         left.set(title="Learning", xlabel="training step", ylabel=BITS)
-        right.set(title="Reach", xlabel="bytes of context")
+        right.set(title="Reach", xlabel="bytes of context", ylabel=BITS)
         lengths_axis(right, short.TIER.lengths)
         draw_mark(right, f"trained at {short.TIER.length}", short.TIER.length)
         handles, labels = right.get_legend_handles_labels()
@@ -85,8 +93,13 @@ class Card(NamedTuple):
         picture = base64.b64encode(png(self.figure())).decode()
         says = escape(self.says()).replace("\n", "<br>")
         colour = "#FBE3C0" if self.trouble else "#D5EFE5"
-        rows = [(self.name, self.findings, colour)]
-        rows += [(name, report, "#FFFFFF") for name, report in known_findings().items()]
+        bits = {length: _known_bits(length) for length in ENDS}
+        own = self.short.reach if self.short else {}
+        rows = [_Row(self.name, self.findings, [own.get(n) for n in ENDS], colour)]
+        rows += [
+            _Row(NAMES[name], report, [bits[n][name] for n in ENDS], "#FFFFFF")
+            for name, report in known_findings().items()
+        ]
         return "\n".join([
             "<!doctype html>", "<html lang='en'><head><meta charset='utf-8'>",
             f"<title>{escape(self.name)}</title></head>",
@@ -95,7 +108,8 @@ class Card(NamedTuple):
             f"<p style='background: {colour}; padding: 0.8em'>{says}</p>",
             f"<img alt='{escape(ALT.format(name=self.name), quote=True)}' "
             f"src='data:image/png;base64,{picture}'>",
-            "<h2>What the probes found</h2>", _html_table(rows), "</body></html>",
+            "<h2>Bits per byte, and what the probes found</h2>", _html_table(rows),
+            f"<p>{NOTE}</p>", _html_questions(), "</body></html>",
         ])  # fmt: skip
 
 
@@ -126,7 +140,7 @@ def known_findings() -> dict[str, Report]:
     """What the same probes found about the course's ten."""
     stored = short.results()["probes"]
     return {
-        NAMES[name]: {probe: Finding(**finding) for probe, finding in found.items()}
+        name: {probe: Finding(**finding) for probe, finding in found.items()}
         for name, found in stored.items()
     }
 
@@ -145,12 +159,28 @@ def _told(error: Exception) -> str:
     return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else 'no message'}"
 
 
-def _html_table(rows: Sequence[tuple[str, Report, str]]) -> str:
+class _Row(NamedTuple):
+    """A scheme's line in the page's table."""
+
+    name: str
+    findings: Report
+    bits: Sequence[float | None]
+    colour: str
+
+
+def _html_table(rows: Sequence[_Row]) -> str:
     cell = "style='border: 1px solid #BBBBBB; padding: 0.3em'"
-    head = "".join(f"<th {cell}>{escape(probe)}</th>" for probe in ["scheme", *PROBES])
-    lines = [f"<tr>{head}</tr>"]
-    for name, report, colour in rows:
-        words = [name, *(report[probe].says if probe in report else "-" for probe in PROBES)]
+    heads = ["scheme", *(f"bits at {length}" for length in ENDS), *PROBES]
+    lines = ["<tr>" + "".join(f"<th {cell}>{escape(head)}</th>" for head in heads) + "</tr>"]
+    for name, findings, bits, colour in rows:
+        words = [name, *("-" if paid is None else f"{paid:.2f}" for paid in bits)]
+        words += [findings[probe].says if probe in findings else "-" for probe in PROBES]
         cells = "".join(f"<td {cell}>{escape(word)}</td>" for word in words)
         lines.append(f"<tr style='background: {colour}'>{cells}</tr>")
     return f"<table style='border-collapse: collapse; font-size: 80%'>{''.join(lines)}</table>"
+
+
+def _html_questions() -> str:
+    asked = {probe: (probes.PROBES[probe].__doc__ or "").strip() for probe in PROBES}
+    told = (f"<dt>{escape(name)}</dt><dd>{escape(ask)}</dd>" for name, ask in asked.items())
+    return f"<h2>What each probe asks</h2><dl>{''.join(told)}</dl>"

@@ -118,7 +118,7 @@ def distance_only(subject: Subject) -> Finding:
     x = _content(1, 1, subject.config.dim).expand(-1, len(positions), -1)
     here, there = (_scores(scheme, x, p, subject.config) for p in (positions, positions + SHIFT))
     change = (here - there).abs().max().item()
-    return Finding(change, None, "only distance" if change < 1e-3 else f"changes by {change:.2g}")
+    return Finding(change, None, "no change" if change < 1e-3 else f"changes by {change:.2g}")
 
 
 def fades(subject: Subject) -> Finding:

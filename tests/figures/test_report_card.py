@@ -29,6 +29,8 @@ def test_a_good_scheme_has_a_whole_page(tmp_path):
     page = card.save(tmp_path / "mine.html").read_text()
     assert "mine &amp; &lt;b&gt;" in page and "<b>" not in page and "data:image/png" in page
     assert page.count("<tr") == 2 + 10 and page.count("alt=") == 1
+    assert f">{card.short.reach[512]:.2f}<" in page and "the mean of 3 seeds" in page
+    assert all(f"<dt>{probe}</dt>" in page for probe in cards.PROBES)
     assert len(card.table().splitlines()) == 2 + 11
 
 
