@@ -113,6 +113,9 @@ def forbidden_in_object(exercise: Exercise, answer: Any) -> str | None:
             name = getattr(thing, "__name__", type(thing).__name__)
             if name in forbidden or home.startswith("course_lib.grading.specs"):
                 return str(name)
+        elif isinstance(thing, type):
+            methods = vars(thing).values() if home == getattr(answer, "__module__", "") else ()
+            pending += [*thing.__bases__, *methods]
         elif isinstance(thing, FunctionType) and home not in sys.stdlib_module_names:
             names = _names(thing.__code__)
             reached = [thing.__globals__[name] for name in names if name in thing.__globals__]
@@ -121,4 +124,6 @@ def forbidden_in_object(exercise: Exercise, answer: Any) -> str | None:
                 if names & forbidden:
                     return min(names & forbidden)
             pending += [*reached, *(cell.cell_contents for cell in thing.__closure__ or ())]
+        else:
+            pending.append(type(thing))
     return None

@@ -151,6 +151,7 @@ def disagreement(expected: Any, got: Any) -> Problem | None:
         if number is None or isinstance(expected, bool) != isinstance(number, bool):
             kind = "True or False" if isinstance(expected, bool) else "a number"
             return Problem(f"  should return {kind}, got {short(got)}", form=True)
+        number = float(number) if isinstance(expected, float) else number  # 2 is as good as 2.0
         problem = _tensor_problem(torch.tensor(expected), torch.tensor(number))
         same = problem is None or (not isinstance(expected, float) and number == expected)
         return None if same else _expected_got(expected, got)
@@ -276,7 +277,11 @@ def _near(exercise: Exercise, number: float, right: Any) -> bool:
 
 # Tests that the learner writes
 
-ROUNDING = "Right programs round differently: does your comparison allow a small difference?"
+ROUNDING = (
+    "Either what your test expects is not right, or it leaves no room: right programs round "
+    "differently."
+)
+BROKEN = "That is no `assert`, but an error: in your test, or in the version on what it was given."
 
 
 def _judge_test(exercise: Exercise, questions: list[int], outcomes: list[Outcome]) -> Verdict:
@@ -291,7 +296,8 @@ def _judge_test(exercise: Exercise, questions: list[int], outcomes: list[Outcome
         if version.right:
             why = f"{outcome['raised']}: {outcome.get('message') or 'no message'}"
             says = f"`{exercise.name}` rejects a version that is right ({version.name}): {why}\n"
-            return _failed(says + (version.why or ROUNDING), mistake)
+            asserted = outcome["raised"] == "AssertionError"
+            return _failed(says + (version.why or ROUNDING if asserted else BROKEN), mistake)
     if not survivors:
         return Verdict("passed", exercise.points)
     killed = wrong - len(survivors)

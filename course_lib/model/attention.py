@@ -40,7 +40,8 @@ def attend(
         k, v = (shared(t, q.shape[1]) for t in (k, v))
     bias = scheme.score_bias(q, k, q_positions, k_positions)
     q, k = scheme.rotate(q, k, q_positions, k_positions)
-    if causal and bias is None and mask is None and _same_run(q_positions, k_positions):
+    plain = bias is None and mask is None and "read" not in doors
+    if causal and plain and _same_run(q_positions, k_positions):
         return _fused(q, k, v, is_causal=True)
 
     allowed = _allowed(q_positions, k_positions, causal, mask)

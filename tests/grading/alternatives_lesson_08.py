@@ -27,6 +27,16 @@ def windows_by_marking(size, length, stride):
     return tuple(found)
 
 
+def windows_one_by_one_from_the_start(size, length, stride):
+    if not 0 < stride <= length:
+        raise ValueError
+    windows = [(0, 0, min(length, size))]
+    while windows[-1][2] < size:
+        start = windows[-1][0] + stride
+        windows.append((start, start + length - stride, min(start + length, size)))
+    return windows
+
+
 def bits_in_loops(losses, counted):
     total = number = 0.0
     for row, mask in zip(losses.tolist(), counted.tolist(), strict=True):
@@ -78,7 +88,7 @@ def near_test_one_by_one(near):
 
 
 ALTERNATIVES = {
-    "8.2": [windows_by_ceiling, windows_by_marking],
+    "8.2": [windows_by_ceiling, windows_by_marking, windows_one_by_one_from_the_start],
     "8.3": [bits_in_loops, bits_by_weights],
     "8.4": [stopping_in_loops, stopping_in_two_halves],
     "8.5": [near_test_one_by_one],

@@ -30,6 +30,10 @@ def base_from_the_slowest_pair(base, dim, original_length, length):
     return np.power(slowest, -dim / (dim - 2)).item()
 
 
+def base_as_a_whole_number(base, dim, original_length, length):
+    return round(max(base, base * (length / original_length) ** (dim / (dim - 2))))
+
+
 def serve_one_by_one(lengths, dim, base, original_length):
     plain = base ** (-torch.arange(dim // 2) / (dim // 2))
     even = torch.arange(dim // 2) / (dim // 2 - 1)
@@ -64,9 +68,24 @@ def rows_test_against_short_texts(rows):
         torch.testing.assert_close(got.float(), expected, atol=1e-3, rtol=1e-3)
 
 
+def rows_test_in_the_dtype_of_q(rows):
+    for dtype in (torch.float32, torch.float64):
+        q, k = torch.randn(2, 9, 4, generator=torch.Generator().manual_seed(5), dtype=dtype)
+        pairs_q, pairs_k = (torch.view_as_complex(x.view(9, 2, 2).mT.contiguous()) for x in (q, k))
+        for t, got in enumerate(rows(q, k, 3)):
+            theta = torch.tensor([1.0, (1e4 * max(1, (t + 1) / 3) ** 2) ** -0.5], dtype=dtype)
+            back = (t - torch.arange(t + 1))[:, None] * theta
+            turned = pairs_q[t] * torch.polar(torch.ones_like(back), back)
+            assert torch.allclose(got, (turned * pairs_k[: t + 1].conj()).sum(1).real, atol=1e-3)
+
+
 ALTERNATIVES = {
     "9.1": [angles_in_loops, angles_by_slower_frequencies],
-    "9.2": [base_by_logarithms, base_from_the_slowest_pair],
+    "9.2": [base_by_logarithms, base_from_the_slowest_pair, base_as_a_whole_number],
     "9.4": [serve_one_by_one, serve_by_numpy],
-    "9.5": [rows_test_on_unit_vectors, rows_test_against_short_texts],
+    "9.5": [
+        rows_test_on_unit_vectors,
+        rows_test_against_short_texts,
+        rows_test_in_the_dtype_of_q,
+    ],
 }

@@ -120,10 +120,23 @@ def wheel_added(config):
     return Wheel()
 
 
+def where_it_read(config):
+    class Where(PositionScheme):
+        """Opens the read door alone: waves of the distance that was read over."""
+
+        def read(self, weights, q_positions, k_positions):
+            distance = (q_positions[..., :, None] - k_positions[..., None, :]).unsqueeze(-3)
+            angles = distance[..., None] / torch.arange(1, config.head_dim + 1)
+            return torch.einsum("...qk,...qkd->...qd", weights, angles.sin().expand(
+                *weights.shape, -1))  # fmt: skip
+
+    return Where()
+
+
 ALTERNATIVES = {
     "11.2": [reach_by_takewhile, reach_by_numpy],
     "11.3": [choose_in_loops, choose_by_the_best_worst],
     "11.4": [distance_test_by_pairs],
     "11.5": [log_bias_in_loops, log_bias_by_einsum],
-    "11.6": [slow_rotation, a_ramp_for_each_layer, wheel_added],
+    "11.6": [slow_rotation, a_ramp_for_each_layer, wheel_added, where_it_read],
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sample_specs import function
 
-from course_lib.grading.forbidden import forbidden_in_cells
+from course_lib.grading.forbidden import forbidden_in_cells, forbidden_in_object
 
 EXERCISE = function(1, name="mine", forbidden=("scaled", "Scaler"))
 ABSOLUTE = "course_lib.encodings.absolute"
@@ -23,6 +23,7 @@ ABSOLUTE = "course_lib.encodings.absolute"
         ["def helper(x): return scaled(x)", "other = helper", "mine = lambda x: other(x)"],
         [f"from {ABSOLUTE} import Scaler", "made = Scaler()", "def mine(x): return made(x)"],
         ["%matplotlib inline\ndef mine(x): return scaled(x)"],
+        [f"from {ABSOLUTE} import Scaler", "class Own(Scaler): pass", "def mine(x): return Own()"],
     ],
 )  # fmt: skip
 def test_a_shortcut_is_found_and_named(cells: list[str]) -> None:
@@ -59,3 +60,12 @@ def test_the_specs_are_no_place_to_look(cell: str) -> None:
 )
 def test_honest_answers_are_left_in_peace(cells: list[str]) -> None:
     assert forbidden_in_cells(EXERCISE, cells) is None
+
+
+def test_a_class_that_builds_on_a_forbidden_one_or_uses_it_is_found_in_objects_too() -> None:
+    scaler = type("Scaler", (), {"__module__": ABSOLUTE})
+    own = type("Own", (scaler,), {"__module__": __name__})
+    made, user = own(), type("User", (), {"run": lambda self, x: scaler(x)})
+    for answer in (lambda x: own(), lambda x: made, lambda x: user().run(x)):
+        assert forbidden_in_object(EXERCISE, answer) == "Scaler"
+    assert forbidden_in_object(EXERCISE, lambda x: EXERCISE) is None

@@ -18,7 +18,7 @@ from course_lib.figures.style import png
 from course_lib.grading import checking
 from course_lib.grading.asking import ask_all, draw
 from course_lib.grading.exercise import Exercise
-from course_lib.grading.judging import Verdict, judge
+from course_lib.grading.judging import Verdict, disagreement, judge
 from course_lib.grading.values import decode, difference, encode, tolerance
 
 SCALE = function(1)
@@ -170,6 +170,11 @@ def test_numbers(answer: Any, verdict: str, mistake: str | None) -> None:
     assert "42.0" not in judged.message.replace("got '42'", "")  # a message gives nothing away
 
 
+def test_a_whole_number_will_do_where_a_float_is_expected() -> None:
+    assert disagreement(160_000.0, 160_000) is None
+    assert disagreement(0.5, 1) and disagreement(1.0, True) and disagreement(1, 1.5)
+
+
 def stub(*arguments: object) -> None:
     raise NotImplementedError
 
@@ -190,7 +195,8 @@ def too_strict(implementation: Any) -> None:
         (careless_test, 1, "rejects 1 of 3 wrong versions; one that it accepts: double\nNot 2x.",
          "only positive"),
         (lambda implementation: False, 0, "rejects 0 of 3 wrong versions", "asserts nothing"),
-        (too_strict, 0, "rejects a version that is right", None),
+        (too_strict, 0, "never\nEither what your test expects is not right", None),
+        (lambda square: square("2"), 0, "\nThat is no `assert`, but an error", None),
     ],
 )  # fmt: skip
 def test_a_test_earns_points_by_what_it_rejects(

@@ -128,6 +128,16 @@ def test_shapes_that_do_not_fit_are_named(change, says):
         attend(**{**right, **change}, scheme=NoPosition())
 
 
+def test_the_read_door_alone_is_open_in_a_whole_text():
+    class Alone(PositionScheme):
+        read = Reader.read
+
+    q, k, v, _ = inputs(0, 1, 2, 2, queries=4, keys=4)
+    whole = attend(q, k, v, Alone(), torch.arange(4), torch.arange(4))
+    last = attend(q[:, :, 3:], k, v, Alone(), torch.tensor([3]), torch.arange(4))
+    assert torch.allclose(whole[:, :, 3:], last, atol=1e-10)
+
+
 def test_open_doors_are_those_that_a_scheme_overrides():
     assert NoPosition().open_doors == ()
     assert Sinusoidal(4).open_doors == ("embed",)

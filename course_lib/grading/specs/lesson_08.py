@@ -54,6 +54,18 @@ NEW_PAIRS = Exercise(
             "That is the share of known distances.",
             lambda: 1 - _share_of_new(),
         ),
+        Mistake(
+            "distance 128 taken for a known one",
+            "Close, but one diagonal is missing: 128 tokens have the distances 0 to 127, so 128 "
+            "itself is new.",
+            lambda: (LONG - SHORT) * (LONG - SHORT - 1) / (LONG * (LONG + 1)),
+        ),
+        Mistake(
+            "shares of the queries averaged",
+            "You average over queries, so that a pair of an early query weighs more. Count pairs: "
+            "all new ones, divided by all.",
+            lambda: sum((place - SHORT + 1) / (place + 1) for place in range(SHORT, LONG)) / LONG,
+        ),
     ),
 )
 
@@ -106,6 +118,12 @@ def _any_stride(size, length, stride):
     return [(start, start, min(start + length, size)) for start in starts]
 
 
+def _only_gaps_refused(size, length, stride):
+    if stride > length:
+        raise ValueError(f"stride must be at most {length}, got {stride}")
+    return _windows(size, length, stride) if stride > 0 else []
+
+
 def _window_cases(rng: Random) -> list[Case]:
     def case(size: int, length: int, stride: int) -> Case:
         return {"size": size, "length": length, "stride": stride}
@@ -118,6 +136,8 @@ def _window_cases(rng: Random) -> list[Case]:
         case(14, 6, 1),
         case(rng.randint(100, 150), rng.randint(20, 30), rng.randint(6, 12)),
         case(20, 4, 5),
+        case(0, 4, 0),  # no text: a loop that does not refuse this stride ends all the same
+        case(0, 4, -1),
     ]
 
 
@@ -192,6 +212,45 @@ WINDOWS = Exercise(
             "ValueError.",
             _any_stride,
         ),
+        Mistake(
+            "a stride below 1 accepted",
+            "With a stride of 0 the windows never move on, and below 0 they move back. Raise "
+            "ValueError for these, too.",
+            _only_gaps_refused,
+        ),
+        Mistake(
+            "first byte counted from the window's start",
+            "Your `first` says where in its window the counting begins. It should be a place in "
+            "the text, as `start` and `end` are.",
+            lambda size, length, stride: [
+                (start, first - start, end) for start, first, end in _windows(size, length, stride)
+            ],
+        ),
+        Mistake(
+            "counts from start + stride",
+            "A later window counts from where the one before ended. That is start + stride only "
+            "if the stride is half of the length, as in the example.",
+            lambda size, length, stride: _windows(
+                size, length, stride, lambda s, e, c: s + stride if s else 0
+            ),
+        ),
+        Mistake(
+            "the last window moved back",
+            "You move the last window back until it is full. Windows start `stride` bytes apart, "
+            "and the last one may be shorter.",
+            lambda size, length, stride: [
+                (max(0, min(start, size - length)), first, end)
+                for start, first, end in _windows(size, length, stride)
+            ],
+        ),
+        Mistake(
+            "the end is the last byte",
+            "Your `end` is the last byte of the window. It should be one more, as in range: the "
+            "window reads `start` to `end - 1`.",
+            lambda size, length, stride: [
+                (start, first, end - 1) for start, first, end in _windows(size, length, stride)
+            ],
+        ),
     ),
 )
 
@@ -262,6 +321,12 @@ CORPUS_BITS = Exercise(
             _bits_published_masked,
         ),
         Mistake(
+            "perplexities averaged, byte by byte",
+            "The right bytes count now. But you average perplexities, byte by byte: take the mean "
+            "first, of the losses themselves.",
+            lambda losses, counted: losses[counted].exp().mean().log2(),
+        ),
+        Mistake(
             "every window weighs the same",
             "You average the windows' means. A short last window then weighs as much as a full "
             "one: average over bytes.",
@@ -283,6 +348,17 @@ CORPUS_BITS = Exercise(
             "nats",
             "This is in nats, with natural logarithms. A bit has math.log(2) = 0.693 of them.",
             lambda losses, counted: losses[counted].mean(),
+        ),
+        Mistake(
+            "multiplied by ln 2",
+            "A nat is more than a bit, 1 / 0.693 of them: divide by math.log(2).",
+            lambda losses, counted: losses[counted].mean() * math.log(2),
+        ),
+        Mistake(
+            "a perplexity",
+            "This is among how many bytes the model seems to choose. Asked are bits: leave out "
+            "the exponential.",
+            lambda losses, counted: losses[counted].mean().exp(),
         ),
     ),
 )
@@ -324,6 +400,19 @@ def _neighbours(stopped: Callable) -> Callable:
 
 
 _stopped = _scores_at(lambda p, at, stops, limit: _stop(p - at, stops, limit))
+
+
+def _nothing_beyond(q, k, positions, frequencies, stops, limit):
+    """By adding up the pairs one at a time: those that stop give nothing beyond the limit."""
+    total, pairs = torch.zeros(len(q), len(q)), len(frequencies)
+    far = positions[:, None] - positions > limit
+    for pair in range(pairs):
+        columns = [pair, pair + pairs]
+        part = _stopped(
+            q[:, columns], k[:, columns], positions, frequencies[[pair]], stops[[pair]], limit
+        )
+        total += part.masked_fill(far & stops[pair], 0)
+    return total
 
 
 def _stop_cases(rng: Random) -> list[Case]:
@@ -416,6 +505,46 @@ STOPPED = Exercise(
             "The distance `limit` itself is still seen. You stop one before it.",
             _scores_at(lambda p, at, stops, limit: _stop(p - at, stops, limit - 1)),
         ),
+        Mistake(
+            "negative distances stopped as well",
+            "You hold distances between -limit and limit. Negative ones stay as they are: clamp "
+            "from above alone.",
+            _scores_at(
+                lambda p, at, stops, limit: torch.where(
+                    stops, (p - at).clamp(-limit, limit), p - at
+                )
+            ),
+        ),
+        Mistake(
+            "distances without their sign",
+            "You take distances without their sign. A key after its query has a negative one, and "
+            "its pairs turn the other way.",
+            _scores_at(lambda p, at, stops, limit: _stop((p - at).abs(), stops, limit)),
+        ),
+        Mistake(
+            "turned the other way",
+            "The right distances, turned the wrong way: the sign of the sine, or q and k "
+            "exchanged. A query at p is turned by +p, its key by its own place.",
+            _scores_at(lambda p, at, stops, limit: -_stop(p - at, stops, limit)),
+        ),
+        Mistake(
+            "nothing beyond the limit",
+            "Beyond the limit your pairs give nothing. They are to see such a distance as `limit`.",
+            _nothing_beyond,
+        ),
+        Mistake(
+            "divided by the root of dim",
+            "These are scores divided by the root of dim. Here they are not divided by anything.",
+            lambda q, *more: _stopped(q, *more) / math.sqrt(q.shape[-1]),
+        ),
+        Mistake(
+            "later keys hidden",
+            "You hide keys that stand after their query. Nothing is masked here: give every pair "
+            "its score.",
+            lambda q, k, positions, *more: _stopped(q, k, positions, *more).masked_fill(
+                positions[:, None] < positions, -math.inf
+            ),
+        ),
         Mistake("counts positions itself", COUNTS_ITSELF, _counted(_stopped)),
         Mistake(
             "pairs of neighbours",
@@ -484,6 +613,12 @@ def _test_window_on_last_row(mask: Mask) -> None:
     assert mask(p, p, 3)[-1].tolist() == [False, False, True, True, True]
 
 
+def _test_one_more_key(mask: Mask) -> None:
+    q, k = torch.tensor([3, 9, 14]), torch.tensor([0, 2, 3, 4, 6, 7, 8, 9, 10, 14])
+    for window in (1, 3, 50):
+        assert torch.equal(mask(q, k, window), _window_in_loops(q, k, window + 1))
+
+
 def _test_window_shape(mask: Mask) -> None:
     assert mask(torch.arange(4, 6), torch.arange(6), 3).shape == (2, 6)
 
@@ -532,8 +667,8 @@ WINDOW_TEST = Exercise(
         "keys [2, 3, 4, 8, 9, 10], window 3.",
         "Try a window of 1 (the token itself and nothing else), one in the middle, and one that is "
         "longer than the text.",
-        "Compare whole masks with torch.equal. For queries [3, 9], keys [2, 3, 4, 6, 7, 8, 9, 10] "
-        "and window 3 the second row is F F F F T T T F.",
+        "Compare whole masks with torch.equal. For queries [3, 9], keys [2, 3, 4, 8, 9, 10] and "
+        "window 3 the second row is F F F T T F.",
     ),
     mistakes=(
         Mistake(
@@ -548,14 +683,21 @@ WINDOW_TEST = Exercise(
             _test_window_on_last_row,
         ),
         Mistake(
-            "only the shape tested",
-            "You test the shape alone. Every version has it: compare the values.",
+            "accepts every version",
+            "Nothing was raised for any version. All have the right shape: compare whole masks, "
+            "with `assert`.",
             _test_window_shape,
         ),
         Mistake(
-            "a right version refused",
-            "You ask for more than the task says: a right version with another name fails.",
+            "refuses every version",
+            "Your test refuses every version, the right ones too. So it asks for more than the "
+            "task says, or gives or expects something else than tensors of positions and a mask.",
             _test_window_first_by_name,
+        ),
+        Mistake(
+            "window and one key more expected",
+            "You expect window + 1 keys. A window of 1 is the token itself and nothing else.",
+            _test_one_more_key,
         ),
     ),
 )
@@ -588,6 +730,11 @@ ALIBI_REACH = Exercise(
             "the steepest head",
             "This is the head with slope 1/4. Asked is the flattest, which sees furthest.",
             lambda: _keys_needed(0.99, 1 / 4),
+        ),
+        Mistake(
+            "the second head",
+            "This is the head with slope 1/16. Asked is the flattest, 1/256.",
+            lambda: _keys_needed(0.99, 1 / 16),
         ),
         Mistake(
             "the third head",

@@ -52,7 +52,7 @@ def _interpolation_cases(rng: Random) -> list[Case]:
         case(torch.tensor([1, 5, 90]), 4.0, 8, 10_000.0),
         case(torch.tensor(7), 8.0, 4, 100.0),
         case(batch, 2.5, 2 * rng.randint(4, 16), 500_000.0),
-        case(torch.tensor([3, 3, 90]), 1.0, 8, 10_000.0),
+        case(torch.tensor([[3, 3, 90]]), 1.0, 8, 10_000.0),
     ]
 
 
@@ -104,6 +104,25 @@ INTERPOLATION = Exercise(
             _last_half,
         ),
         Mistake(
+            "exponent without the 2",
+            "Pair i has the frequency base ** (-2 i / dim), and yours have base ** (-i / dim): "
+            "count 0, 2, 4, ... up to dim.",
+            lambda positions, scale, dim, base: _interpolated(positions, scale, dim, base**0.5),
+        ),
+        Mistake(
+            "10 000 written in",
+            "The base is an argument: not every model has 10 000.",
+            lambda positions, scale, dim, base: _interpolated(positions, scale, dim, 10_000.0),
+        ),
+        Mistake(
+            "a batch of one taken apart",
+            "A row alone in its batch, positions of shape (1, n), loses a dimension in squeeze. "
+            "The result has all dimensions of positions, and one more at the end.",
+            lambda positions, scale, dim, base: _interpolated(positions, scale, dim, base).squeeze(
+                0
+            ),
+        ),
+        Mistake(
             "positions not used",
             COUNTS_ITSELF,
             lambda positions, scale, dim, base: _interpolated(
@@ -137,6 +156,7 @@ def _base_cases(rng: Random) -> list[Case]:
         case(500_000.0, 2 * rng.randint(8, 64), 2048, rng.randint(5000, 30_000)),
         case(10_000.0, 32, 4096, 4096),
         case(10_000.0, 32, 4096, rng.randint(100, 3000)),
+        case(500_000.0, 32, 4096, rng.randint(100, 3000)),
     ]
 
 
@@ -175,6 +195,33 @@ BASE = Exercise(
             "The last pair's exponent is 2 (dim / 2 - 1) / dim = (dim - 2) / dim: two numbers make "
             "a pair.",
             _with_exponent(lambda dim: dim / (dim - 1)),
+        ),
+        Mistake(
+            "exponent cut to a whole number",
+            "dim // (dim - 2) is 1 for every dim above 4. Divide with /.",
+            _with_exponent(lambda dim: dim // (dim - 2)),
+        ),
+        Mistake(
+            "ratio upside down",
+            "You divide original_length by length. The text is `length` tokens long, and the base "
+            "grows with it.",
+            lambda base, dim, original_length, length: _raised(
+                base, dim, max(1.0, original_length / length)
+            ),
+        ),
+        Mistake(
+            "10 000 written in",
+            "The base is an argument: not every model has 10 000.",
+            lambda base, dim, original_length, length: _ntk_base(
+                10_000.0, dim, original_length, length
+            ),
+        ),
+        Mistake(
+            "short texts get 10 000",
+            "A short text needs no other base than the model's own, and that need not be 10 000.",
+            lambda base, dim, original_length, length: max(
+                10_000.0, _raised(base, dim, length / original_length)
+            ),
         ),
         Mistake(
             "short texts get a smaller base",
@@ -219,6 +266,11 @@ TOO_FAR = Exercise(
             "how much the pair is slowed",
             "This is by how much pair 24 is slowed. Its distances get 8 times as large meanwhile.",
             lambda: 8 ** (48 / 62),
+        ),
+        Mistake(
+            "upside down",
+            "You divided what it has seen by what it gets. Below 1 it would be safe.",
+            lambda: 8 ** (48 / 62) / (16_383 / 2047),
         ),
         Mistake(
             "as if the rule were kept",
@@ -332,6 +384,14 @@ SERVER = Exercise(
             _serve_by(_resets_when_short),
         ),
         Mistake(
+            "all get the frequencies of the longest",
+            "You look for the longest text first. A request does not know what comes after it, "
+            "and needs nothing but its own length.",
+            _serve_by(
+                lambda lengths, original: _by_own_length([max(lengths)] * len(lengths), original)
+            ),
+        ),
+        Mistake(
             "does not stretch at all",
             "You return the original frequencies, for long texts too.",
             _serve_by(lambda lengths, original: [1.0] * len(lengths)),
@@ -359,6 +419,11 @@ def _turned(x: Tensor, positions: Tensor, frequencies: Tensor) -> Tensor:
     return torch.cat([first * cos - second * sin, second * cos + first * sin], dim=-1)
 
 
+def _like(scores: Tensor, q: Tensor) -> Tensor:
+    """In the dtype of q, or float32 where q holds whole numbers."""
+    return scores.to(torch.promote_types(q.dtype, torch.float32))
+
+
 def _now(dim: int, length: float, original_length: int) -> Tensor:
     return _frequencies(dim, _raised(10_000.0, dim, max(1.0, length / original_length)))
 
@@ -376,7 +441,7 @@ def _rows_by(
             asked = q.shape[-1], t + 1, original_length
             query = _turned(q[t : t + 1], torch.tensor([query_at(t)]), of_query(*asked))
             keys = _turned(k[: t + 1], torch.arange(t + 1), (of_keys or of_query)(*asked))
-            found.append((keys @ query[0]).to(q.dtype))
+            found.append(_like(keys @ query[0], q))
         return found
 
     return rows
@@ -389,7 +454,7 @@ def _kept_before(q, k, original_length):
         both = torch.cat([torch.stack(cache), query[None]])
         places = torch.tensor([*range(t + 1), t])
         turned = _turned(both, places, _now(len(key), t + 1, original_length))
-        found.append(turned[:-1] @ turned[-1])
+        found.append(_like(turned[:-1] @ turned[-1], q))
     return found
 
 
@@ -399,7 +464,8 @@ def _by_distance(q, k, original_length):
     for t in range(len(q)):
         distance = torch.arange(t, -1, -1)[:, None]
         turn = torch.exp(1j * distance * _now(q.shape[-1], t + 1, original_length))
-        found.append((pairs_q[t] * pairs_k[: t + 1].conj() * turn).real.sum(dim=-1).float())
+        scores = (pairs_q[t] * pairs_k[: t + 1].conj() * turn).real.sum(dim=-1)
+        found.append(_like(scores, q))
     return found
 
 
@@ -427,9 +493,9 @@ def _drawn(length: int = 12, dim: int = 8) -> tuple[Tensor, Tensor]:
     return q, k
 
 
-def _compare(rows: Rows, places: range, tolerance: float) -> None:
+def _compare(rows: Rows, places: range, tolerance: float, original_length: int = 4) -> None:
     q, k = _drawn()
-    got, expected = rows(q, k, 4), _kept_before(q, k, 4)
+    got, expected = rows(q, k, original_length), _kept_before(q, k, original_length)
     for t in places:
         assert got[t].shape == (t + 1,)
         assert (got[t].double() - expected[t]).abs().max() <= tolerance
@@ -490,7 +556,7 @@ CACHE_TEST = Exercise(
         "Some faults show only beyond original_length, one only below it: give a text of some 12 "
         "tokens with original_length 4, and compare every row.",
         "Row t: base = 10000 * max(1, (t + 1) / 4) ** (dim / (dim - 2)). Allow a small difference, "
-        "1e-3 or so: a right version may return float32.",
+        "1e-3 or so: right versions round differently.",
     ),
     mistakes=(
         Mistake(
@@ -512,9 +578,14 @@ CACHE_TEST = Exercise(
         ),
         Mistake(
             "asks for equality to the last bit",
-            "Two right programs round differently, and one returns float32. Allow a small "
-            "difference.",
+            "Two right programs round differently. Allow a small difference.",
             lambda rows: _compare(rows, range(12), 0.0),
+        ),
+        Mistake(
+            "every token beyond original_length",
+            "With original_length 1 every text is stretched by 1 or more. One version goes wrong "
+            "on texts that are shorter than that: give it more room.",
+            lambda rows: _compare(rows, range(12), 1e-3, original_length=1),
         ),
         Mistake(
             "accepts every version",
@@ -543,7 +614,8 @@ BEST_PAIR = Exercise(
     mistakes=(
         Mistake(
             "the slowest pair",
-            "It meets new angles, but this model hardly uses it. Measure it: nothing changes.",
+            "It meets new angles, but this model hardly uses it. Measure it: nothing changes. "
+            "(Slowed by 8 is divided by 8, not multiplied.)",
             15,
         ),
         Mistake(
@@ -558,8 +630,14 @@ BEST_PAIR = Exercise(
         ),
         Mistake(
             "the second best",
-            "Close: at 1024 bytes one other pair helps more. It is the best at 256.",
+            "Close: at 1024 bytes one other pair helps more. It is the best at 256. (And if you "
+            "divide in place, slow pairs add up. Take a fresh copy each time.)",
             6,
+        ),
+        Mistake(
+            "counted from 1",
+            "Pairs count from 0 to 15 here.",
+            8,
         ),
     ),
 )

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from random import Random
-from statistics import mean
+from statistics import mean, median, stdev
 from typing import Any
 
 import torch
@@ -17,7 +17,7 @@ from course_lib.encodings.rotary import rotate, rotation_table
 from course_lib.grading.exercise import Case, Exercise, Mistake, Property, Version
 from course_lib.grading.specs.draw import COUNTS_ITSELF, shuffled
 from course_lib.lab.probes import Subject
-from course_lib.model import DecoderConfig
+from course_lib.model import Decoder, DecoderConfig
 from course_lib.model.decoder import Cache
 
 # 11.1 bits into choices ----------------------------------------------------------------------
@@ -56,6 +56,17 @@ WORDS = Exercise(
             "Five bytes multiply their factors; you added them.",
             5 * 2 ** (2.29 - 1.77),
         ),
+        Mistake(
+            "the other way round",
+            "This is among how many times as many words the *first* model chooses. The second "
+            "pays more, so it is less sure: the number is above 1.",
+            2 ** (5 * (1.77 - 2.29)),
+        ),
+        Mistake(
+            "bits instead of words",
+            "So many bits more does a word cost. Asked are words: 2 to that power.",
+            5 * (2.29 - 1.77),
+        ),
     ),
 )
 
@@ -73,12 +84,13 @@ def _reach(
     summary: Callable[[list[float]], float] = mean,
     home: Callable[[Bits, int, int], int] = lambda bits, trained, last: trained,
     stops: bool = True,
+    within: Callable[[float, float], bool] = lambda paid, limit: paid <= limit,
 ) -> Callable[[Bits, int, float], int]:
     def reach_of(bits, trained, allowed):
         furthest = last = trained
         for length in lengths(bits, trained):
             limit = summary(bits[home(bits, trained, last)]) + allowed
-            if summary(bits[length]) <= limit:
+            if within(summary(bits[length]), limit):
                 furthest = length
             elif stops:
                 break
@@ -86,6 +98,13 @@ def _reach(
         return furthest
 
     return reach_of
+
+
+def _doublings(bits: Bits, trained: int) -> list[int]:
+    found = [2 * trained]
+    while found[-1] in bits:
+        found.append(2 * found[-1])
+    return found[:-1]
 
 
 def _reach_cases(rng: Random) -> list[Case]:
@@ -103,6 +122,10 @@ def _reach_cases(rng: Random) -> list[Case]:
     creeping = {128: 1.8, 256: 1.87, 512: 1.94, 1024: 2.01, 2048: 2.08}
     one_lucky = {"bits": {512: [2.5, 2.5, 1.8], 128: [1.8, 1.8, 1.8], 256: [1.8, 1.9, 1.7]},
                  "trained": 128, "allowed": 0.1}  # fmt: skip
+    uneven = {128: [1.8, 1.8, 1.8], 256: [1.75, 2.0, 1.8], 512: [1.7, 2.6, 1.7],
+              1024: [1.8, 3.0, 3.0]}  # fmt: skip
+    at_the_limit = {128: [1.5, 1.25, 1.75], 256: [1.5, 2.0, 1.75], 512: [1.875, 1.75, 1.635]}
+    odd_lengths = {100: [2.0, 2.1], 150: [2.2], 400: [2.3, 2.2, 2.4], 500: [3.0, 2.9]}
     return [
         case(up, 128, 0.1),
         case(back, 128, 0.1),
@@ -110,6 +133,10 @@ def _reach_cases(rng: Random) -> list[Case]:
         one_lucky,
         case({length: level + rng.random() for length, level in up.items()} | {256: 9.0}, 256, 0.2),
         {"bits": {128: [1.8], 256: [3.0]}, "trained": 128, "allowed": 0.1},
+        {"bits": uneven, "trained": 128, "allowed": 0.1},
+        {"bits": at_the_limit, "trained": 128, "allowed": 0.25},  # exact in binary
+        {"bits": odd_lengths, "trained": 100, "allowed": 0.3},
+        {"bits": {64: [2.0, 2.2], 128: [1.9, 2.0]}, "trained": 128, "allowed": 0.1},
     ]
 
 
@@ -148,6 +175,37 @@ REACH = Exercise(
             "the best seed instead of the mean",
             "One lucky seed does not make a reach: take the mean over seeds.",
             _reach(summary=min),
+        ),
+        Mistake(
+            "the worst seed instead of the mean",
+            "One unlucky seed does not end a reach: take the mean over seeds.",
+            _reach(summary=max),
+        ),
+        Mistake(
+            "the median instead of the mean",
+            "You take the middle seed. Asked is the mean over seeds.",
+            _reach(summary=median),
+        ),
+        Mistake(
+            "three seeds written in",
+            "You divide by 3. There may be more seeds, or fewer: divide by how many there are.",
+            _reach(summary=lambda losses: sum(losses) / 3),
+        ),
+        Mistake(
+            "below the limit only",
+            "*At most* `allowed` above: a mean that is exactly at the limit is within it.",
+            _reach(within=lambda paid, limit: paid < limit),
+        ),
+        Mistake(
+            "means rounded",
+            "You round the means, so that one just above the limit comes within it. Compare the "
+            "numbers as they are.",
+            _reach(summary=lambda losses: round(mean(losses), 2)),
+        ),
+        Mistake(
+            "doubles the length",
+            "You look at 2, 4, 8 times the trained length. Look at those lengths that there are.",
+            _reach(lengths=_doublings),
         ),
         Mistake(
             "compared with the length before",
@@ -193,7 +251,8 @@ def _choose(
 
 def _choose_cases(rng: Random) -> list[Case]:
     def candidate(memory: float, **bits: list[float]) -> dict[str, Any]:
-        return {"memory": memory, "bits": {int(n[1:]): rng.sample(b, 3) for n, b in bits.items()}}
+        shuffled_bits = {int(n[1:]): rng.sample(b, len(b)) for n, b in bits.items()}
+        return {"memory": memory, "bits": shuffled_bits}
 
     lift = rng.uniform(0.0, 0.3)
     candidates = {
@@ -206,6 +265,12 @@ def _choose_cases(rng: Random) -> list[Case]:
     tie = {"a": candidate(1.0, n64=[2.0, 2.1, 2.2]), "b": candidate(1.0, n64=[2.2, 2.3, 2.4])}
 
     same_best = {"a": candidate(1.0, n64=[1.7, 1.9, 2.0]), "b": candidate(1.0, n64=[1.7, 1.7, 1.8])}
+
+    best_is_wide = {
+        "wide": candidate(1.0, n64=[0.9, 1.0, 2.0]),
+        "narrow": candidate(1.0, n64=[1.2, 1.5, 1.5, 1.5]),
+        "above": candidate(1.0, n64=[1.55, 1.56]),
+    }
 
     def case(candidates: dict[str, Any], length: int, most_memory: float) -> Case:
         names = rng.sample(sorted(candidates), len(candidates))
@@ -221,13 +286,43 @@ def _choose_cases(rng: Random) -> list[Case]:
         case(tie, 64, 1.0),
         case(tie, 64, 0.5),
         case(same_best, 64, 1.0),
+        {"candidates": best_is_wide, "length": 64, "most_memory": 1.0},
+        case(candidates, 4096, 9.0),
     ]
 
 
-def _by_lowest_mean(candidates, length, most_memory):
-    left = {n: mean(c["bits"][length]) for n, c in candidates.items()
+def _left(candidates, length, most_memory):
+    return {n: c["bits"][length] for n, c in candidates.items()
             if length in c["bits"] and c["memory"] <= most_memory}  # fmt: skip
-    return [min(left, key=left.__getitem__)] if left else []
+
+
+def _by_lowest_mean(candidates, length, most_memory):
+    left = _left(candidates, length, most_memory)
+    return [min(left, key=lambda name: mean(left[name]))] if left else []
+
+
+def _beside_the_best(candidates, length, most_memory):
+    left = _left(candidates, length, most_memory)
+    best = max(min(left.values(), key=mean), default=0)
+    return sorted(n for n, own in left.items() if min(own) <= best)
+
+
+def _by_standard_deviations(candidates, length, most_memory):
+    left = _left(candidates, length, most_memory)
+    ranges = {n: (mean(own) - stdev(own), mean(own) + stdev(own)) for n, own in left.items()}
+    best = min((high for _, high in ranges.values()), default=0)
+    return sorted(n for n, (low, _) in ranges.items() if low <= best)
+
+
+def _missing_as_infinite(candidates, length, most_memory):
+    filled = {n: {**c, "bits": {length: c["bits"].get(length, [math.inf])}}
+              for n, c in candidates.items()}  # fmt: skip
+    return _choose()(filled, length, most_memory)
+
+
+def _in_their_order(candidates, length, most_memory):
+    chosen = _choose()(candidates, length, most_memory)
+    return [name for name in candidates if name in chosen]
 
 
 CHOOSE = Exercise(
@@ -252,6 +347,29 @@ CHOOSE = Exercise(
             "You return one name. Where ranges over seeds overlap the numbers do not decide: "
             "return all that nobody is wholly below.",
             _by_lowest_mean,
+        ),
+        Mistake(
+            "compared with the best alone",
+            "You find the one with the lowest mean, and keep all that overlap with it. It may have "
+            "a wide range: compare with every candidate that is left.",
+            _beside_the_best,
+        ),
+        Mistake(
+            "means and standard deviations",
+            "You compare means, give or take a standard deviation. Wholly below is said of the "
+            "losses themselves: the largest of one, the smallest of the other.",
+            _by_standard_deviations,
+        ),
+        Mistake(
+            "infinite where nothing was measured",
+            "You keep who has no losses at `length`, with an infinite one. If nobody has any, "
+            "nobody is left.",
+            _missing_as_infinite,
+        ),
+        Mistake(
+            "names not sorted",
+            "The right names, in the order of the dictionary. Return a sorted list.",
+            _in_their_order,
         ),
         Mistake(
             "beaten by what was ruled out",
@@ -405,12 +523,14 @@ DISTANCE_TEST = Exercise(
     forbidden=("distance_only", "PROBES", "probes"),
     versions=(
         Version("turns queries and keys", True, _scores(Rotary(DIM // HEADS)),
-                "It is RoPE. Scores also depend on the contents: keep those fixed."),
+                "It is RoPE. Scores also depend on the contents: keep those fixed, and allow for "
+                "rounding, 1e-3 or so."),
         Version("falls with distance", True,
                 _scores(_Bias(lambda i, j: -(i - j).abs(), (0.25, 0.01)))),
         Version("learned buckets", True, _scores(T5Bias(HEADS))),
         Version("vectors for distances", True, _scores(Shaw(DIM // HEADS, 8)),
-                "Its vectors meet the contents: keep those fixed."),
+                "Its vectors meet the contents: keep those fixed, and allow for rounding, 1e-3 or "
+                "so."),
         Version("adds a sinusoid", False, _scores(Sinusoidal(DIM))),
         Version("turns the queries alone", False, _scores(_TurnsQueries(DIM // HEADS))),
         Version("bias by the key's place", False,
@@ -455,9 +575,10 @@ DISTANCE_TEST = Exercise(
             _test_first_head,
         ),
         Mistake(
-            "contents not held fixed",
-            "Scores depend on contents as well. Along a diagonal they agree only if all tokens "
-            "are alike.",
+            "refuses every version",
+            "Your test refuses every scheme, the right ones too. Two usual causes: tokens that "
+            "are not alike, so that scores differ by contents; a comparison that leaves no room "
+            "for rounding.",
             _test_random_contents,
         ),
         Mistake(
@@ -519,6 +640,7 @@ def _log_bias_cases(rng: Random) -> list[Case]:
         case(torch.arange(5), torch.arange(5), 2),
         case(torch.arange(start, start + 3), torch.arange(start + 3), 3),
         case(gaps[-2:], gaps, 2),
+        case(gaps, gaps, 2),
         case(rows[:, -3:], rows, 2),
     ]
 
@@ -571,6 +693,30 @@ LOG_BIAS = Exercise(
             _log_bias(_keys_less_queries),
         ),
         Mistake(
+            "later keys fall as well",
+            "You take distances without their sign. A key after its query gets 0: clamp(min=0).",
+            _log_bias(lambda q, k: (q[..., :, None] - k[..., None, :]).abs()),
+        ),
+        Mistake(
+            "later keys hidden",
+            "You hide keys after their query. Here they get 0: hiding them is the mask's work.",
+            lambda q_positions, k_positions, slopes: _log_bias()(
+                q_positions, k_positions, slopes
+            ).masked_fill(
+                _keys_less_queries(q_positions, k_positions).unsqueeze(-3) > 0, -math.inf
+            ),
+        ),
+        Mistake(
+            "rises with the distance",
+            "The sign is turned round: a key further back gets more. The bias is -s ln(1 + d).",
+            lambda *arguments: -_log_bias()(*arguments),
+        ),
+        Mistake(
+            "logarithm to base 2",
+            "ln is the natural logarithm: torch.log1p(d), or torch.log(1 + d).",
+            _log_bias(fall=lambda distance: torch.log2(1 + distance)),
+        ),
+        Mistake(
             "all rows like the first",
             "Rows of a batch have positions of their own, and you use those of the first row.",
             _log_bias(_first_row),
@@ -589,18 +735,43 @@ TRAINED, TEXT = 16, 8  # tokens
 KEPT = torch.tensor([0, 1, 4, 6, 7])
 
 
+def _model(
+    scheme: PositionScheme | Callable[[int], PositionScheme], config: DecoderConfig
+) -> Decoder:
+    """Around one scheme, or one for each layer, with random parameters."""
+    if isinstance(scheme, PositionScheme):
+        return Subject(scheme, config, TRAINED).model()
+
+    def awake(layer: int) -> PositionScheme:
+        try:
+            one = scheme(layer)
+        except Exception as error:
+            says = f"{type(error).__name__}: {error}"
+            raise RuntimeError(
+                f"what my_scheme returned, called with layer {layer}: {says}"
+            ) from None
+        if not isinstance(one, PositionScheme):
+            kind = type(one).__name__
+            raise TypeError(f"for layer {layer} my_scheme gives no PositionScheme, but {kind}")
+        return Subject(one, config, TRAINED).awake()
+
+    torch.manual_seed(0)
+    return Decoder(config, awake).eval()
+
+
 @torch.no_grad()
 def _evidence(answer, dim, num_heads, tokens, shuffle, start):
     """What a small model does with the scheme; two texts, at positions of their own."""
     config = DecoderConfig(16, dim, num_layers=2, num_heads=num_heads, hidden_dim=dim)
     scheme = answer(config)
-    if not isinstance(scheme, PositionScheme) and not callable(scheme):
+    own_module = isinstance(scheme, torch.nn.Module) and not isinstance(scheme, PositionScheme)
+    if own_module or not callable(scheme):
         raise TypeError(
-            f"my_scheme(config) must return a PositionScheme, got {type(scheme).__name__}"
+            "my_scheme(config) must return a PositionScheme, or a function from layer number to "
+            f"scheme, got {type(scheme).__name__}"
         )
-    subject = Subject(scheme, config, TRAINED)
-    model, positions, kept = subject.model(), torch.arange(TEXT), Cache()
-    blind = Subject(scheme, replace(config, causal=False), TRAINED).model()
+    model, positions, kept = _model(scheme, config), torch.arange(TEXT), Cache()
+    blind = _model(scheme, replace(config, causal=False))
     seen = torch.zeros(TEXT, dtype=torch.bool)
     seen[KEPT] = True
     hidden = seen.expand(TEXT, TEXT) | torch.eye(TEXT).bool()
@@ -694,12 +865,15 @@ CAPSTONE = Exercise(
     forbidden=(
         "Sinusoidal",
         "LearnedAbsolute",
+        "NoPosition",
+        "DistanceBias",
         "ClippedBias",
         "T5Bias",
         "ALiBi",
         "Shaw",
         "TransformerXL",
         "Rotary",
+        "Waves",
         "RECIPES",
     ),
     properties=(
@@ -735,7 +909,8 @@ CAPSTONE = Exercise(
         Mistake(
             "opens no door",
             "Your scheme changes nothing, or next to nothing. Override embed, rotate, score_bias "
-            "or read, with exactly these names.",
+            "or read, with exactly these names. Lost is what is the same for all columns of a "
+            "token (in the norm), or for all keys of a query (in the softmax).",
             lambda config: _Sealed(config.num_heads),
         ),
         Mistake(
@@ -753,6 +928,16 @@ CAPSTONE = Exercise(
             "all rows like the first",
             "It takes the positions of the first row for the whole batch.",
             lambda config: _LogSlopes(config.num_heads, _log_bias(_first_row)),
+        ),
+        Mistake(
+            "the second layer counts tokens itself",
+            "One layer goes by positions, another counts tokens. If you return a function, each "
+            "layer's scheme is asked.",
+            lambda config: (
+                lambda layer: _LogSlopes(
+                    config.num_heads, _log_bias(_counted_from_zero) if layer else _log_bias()
+                )
+            ),
         ),
         Mistake(
             "a table that ends",
