@@ -175,12 +175,20 @@ def _container_problem(expected: Any, got: Any) -> Problem | None:
         return Problem(f"  should return a {type(expected).__name__}, got {short(got)}", form=True)
     keys = range(len(expected)) if sequence else list(expected)
     if len(got) != len(expected) or (not sequence and set(got) != set(keys)):
-        wanted = f"{len(expected)} items" if sequence else f"the keys {sorted(map(str, keys))}"
+        items = f"{len(expected)} item" + "s" * (len(expected) != 1)
+        wanted = items if sequence else f"the keys {sorted(map(str, keys))}"
+        if sequence and all(isinstance(item, str) for item in expected):
+            wanted += f", {short(expected)}"
         return Problem(f"  should return {wanted}, got {short(got)}", form=True)
     problems = [(key, disagreement(expected[key], got[key])) for key in keys]
     found = [(key, problem) for key, problem in problems if problem]
     for key, problem in sorted(found, key=lambda pair: not pair[1].form):
-        return Problem(f"  in result[{key!r}]:\n{problem.says}", problem.form, problem.pictured)
+        says = problem.says
+        if says.startswith("  in result["):  # a container within a container: result[4][1]
+            says = f"  in result[{key!r}]{says.removeprefix('  in result')}"
+        else:
+            says = f"  in result[{key!r}]:\n{says}"
+        return Problem(says, problem.form, problem.pictured)
     return None
 
 

@@ -142,4 +142,4 @@ def short(value: Any) -> str:
     if isinstance(value, tuple):
         return "(" + ", ".join(short(item) for item in value) + ("," * (len(value) == 1)) + ")"
     text = f"{value:.6g}" if isinstance(value, float) else repr(value)
-    return text if len(text) <= 120 else text[:117] + "..."
+    return text if len(text) <= 400 else text[:397] + "..."

@@ -33,7 +33,7 @@ SEEDS = 3
 CURVE = 10  # training steps to a point of the curve
 LOOK = 40  # training steps from one look at the validation text to the next
 GLANCED = 2**13  # bytes, at a look
-MEASURED = 2**16  # bytes, at each length, after training
+MEASURED = 2**16  # bytes, after training: the same ones at each length
 SLICES = (20_000, 100_000, None)  # bytes; None: all there is
 SLICED_STEPS = 400
 APART = 1_000_000  # bytes: each seed has a slice of its own
@@ -86,15 +86,16 @@ def run(
             if not math.isfinite(training.step()):
                 raise FloatingPointError(f"the loss is no number any more at step {step}")
             if step % LOOK == 0:
-                seen.append(_bits(own, text.validation, TIER.length, GLANCED))
-        reach = {n: _bits(own, text.validation, n, MEASURED) for n in TIER.lengths}
+                seen.append(_bits(own, text.validation, TIER.length, GLANCED // TIER.length))
+        sample = text.validation[: MEASURED + 1]
+        reach = {n: _bits(own, sample, n) for n in TIER.lengths}
     losses = torch.tensor(training.losses[: steps // CURVE * CURVE])
     curve = (losses / math.log(2)).reshape(-1, CURVE).mean(dim=1).tolist()
     return Short([round(bits, 4) for bits in curve], seen, reach)
 
 
-def _bits(own: Decoder, data: Tensor, length: int, size: int) -> float:
-    return round(bits_per_byte(own, data, length, most_windows=size // length).mean, 4)
+def _bits(own: Decoder, data: Tensor, length: int, most_windows: int | None = None) -> float:
+    return round(bits_per_byte(own, data, length, most_windows=most_windows).mean, 4)
 
 
 def known(name: str) -> Make:

@@ -254,7 +254,7 @@ WINDOWS = Exercise(
     ),
 )
 
-# 8.3 repair: flattering numbers --------------------------------------------------------------
+# 8.3 repair: a number that is off ------------------------------------------------------------
 
 
 def _bits(losses, counted):
@@ -291,7 +291,7 @@ def _losses_cases(rng: Random) -> list[Case]:
 
 CORPUS_BITS = Exercise(
     id="8.3",
-    title="Repair: a number that flatters",
+    title="Repair: a number that is off",
     kind="repair",
     minutes=15,
     points=3,

@@ -65,7 +65,7 @@ INTERPOLATION = Exercise(
     name="interpolated_angles",
     reference=_interpolated,
     cases=_interpolation_cases,
-    forbidden=(*LIBRARY, "rotary_frequencies"),
+    forbidden=LIBRARY,
     hints=(
         "Position p counts as p / scale. At 4 times the length, the last position counts as about "
         "the last one of training.",

@@ -283,8 +283,8 @@ TURN = Exercise(
     mistakes=(
         Mistake(
             "checks lengths only",
-            "Every rotation keeps lengths, also one by the wrong angle. Compare scores with what "
-            "they should be at a known distance.",
+            "A test of lengths alone would let these through: every rotation keeps lengths, also "
+            "one by the wrong angle. Compare scores with what they should be at a known distance.",
             _test_turn_lengths,
         ),
         Mistake(
@@ -408,7 +408,8 @@ TABLE = Exercise(
             museum.DtypeForgotten,
             "Asked in bfloat16 first, it rounds and remembers; asked in float32 afterwards, it "
             "converts what is rounded. The dtype is right then and the numbers are off by up to "
-            "0.002: after a call in bfloat16, compare values and allow no more than 0.001.",
+            "0.002. Make a new table, let its first call be in bfloat16, then ask it in float32 "
+            "and allow no more than 0.001.",
         ),
         Version(
             "frequencies in a buffer",
@@ -943,7 +944,8 @@ REACH = Exercise(
         ),
         Mistake(
             "looks at the fastest pair only",
-            "It keeps its frequency in most versions, right or wrong. Look at the slowest too.",
+            "A test of the fastest pair alone would let these through: it keeps its frequency in "
+            "most versions, right or wrong. Look at the slowest too, and at more than one length.",
             _test_reach_fastest,
         ),
     ),
