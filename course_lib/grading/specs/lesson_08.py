@@ -751,6 +751,12 @@ ALIBI_REACH = Exercise(
             "This many keys hold 90 % of the weight. Asked are 99 %.",
             lambda: _keys_needed(0.9, 1 / 256),
         ),
+        Mistake(
+            "the lesson's window",
+            "With 128 keys the *loss* was as good as with all. Asked is how the weight is shared, "
+            "which is another question.",
+            lambda: 128,
+        ),
     ),
 )
 
