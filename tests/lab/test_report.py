@@ -78,7 +78,10 @@ def test_the_page_sets_methods_side_by_side(made):
         (lambda: measured.train_short_test_long(zoo.results(), "t"), {"RoPE", "no position"}),
         (lambda: measured.loss_by_position(zoo.runs(), "t"), {"RoPE", "no position"}),
         (lambda: measured.training_curves(zoo.runs(), "t"), {"RoPE", "no position"}),
-        (lambda: measured.tuning(zoo.results(), 4.0, "t"), {"nothing", "YaRN, 0.5 to 4 turns"}),
+        (
+            lambda: measured.tuning(zoo.results(), 4.0, "t"),
+            {"unchanged angles", "YaRN, 0.5 to 4 turns"},
+        ),
         (
             lambda: measured.extension_ladder(zoo.results(), "t"),
             {look["label"] for look in measured.METHODS.values()},

@@ -21,7 +21,7 @@ def test_a_run_has_its_points_and_leaves_random_numbers_alone():
     assert torch.equal(torch.get_rng_state(), state)
     assert len(found.curve) == 40 // short.CURVE and len(found.seen) == 40 // short.LOOK
     assert list(found.reach) == list(short.TIER.lengths)
-    assert found.curve[0] > found.curve[-1] > 3 and found.seen[-1] == found.reach[64]
+    assert found.curve[0] > found.curve[-1] > 3 and abs(found.seen[-1] - found.reach[64]) < 0.3
 
 
 def test_a_loss_that_is_no_number_ends_the_run():
