@@ -11,8 +11,8 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from course_lib.figures.plots import draw_mark, numbers
-from course_lib.figures.style import BLACK, BLUE, GREY, NAMES, ORANGE, figure, look_of
+from course_lib.figures.plots import draw_mark, legend_beside, numbers
+from course_lib.figures.style import BLACK, BLUE, GREY, NAMES, ORANGE, figure, line_of, look_of
 
 GROUPS = (
     {"color": "#BBBBBB", "linestyle": "-", "linewidth": 0.8},
@@ -28,11 +28,10 @@ def by_place(
     """A line for each scheme of the zoo over the places of a text, the legend beside it."""
     fig, ax = figure(7.4, 3.8)
     for name, values in curves.items():
-        look = {k: v for k, v in look_of(NAMES[name]).items() if k != "marker"}
-        ax.plot(numbers(x), numbers(values), label=NAMES[name], **look)
+        ax.plot(numbers(x), numbers(values), label=NAMES[name], **line_of(NAMES[name]))
     draw_mark(ax, f"trained at {trained}", trained)
     ax.set(title=title, xlabel="place in the text (bytes)", ylabel=ylabel, **axes)
-    ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=9)
+    legend_beside(ax)
     return fig
 
 
@@ -51,7 +50,7 @@ def before_and_after(
     ax.set_yticks(range(len(found)), [NAMES[name] for name in reversed(list(found))])
     ax.set(title=title, xlabel=xlabel)
     ax.grid(visible=True, axis="x")
-    ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=9)
+    legend_beside(ax)
     return fig
 
 
@@ -104,14 +103,13 @@ def slope_and_wave(
     for (name, curve), look in zip(scores.items(), GROUPS, strict=True):
         above.plot(numbers(curve), label=name, **look)
     for name, values in shares.items():
-        look = {k: v for k, v in look_of(NAMES[name]).items() if k != "marker"}
         steps = np.repeat(numbers(values), 2)
         edges = np.arange(len(numbers(values)) + 1) * width
-        below.plot(np.repeat(edges, 2)[1:-1], steps, label=NAMES[name], **look)
+        below.plot(np.repeat(edges, 2)[1:-1], steps, label=NAMES[name], **line_of(NAMES[name]))
     for ax, title in zip((above, below), titles, strict=True):
         draw_mark(ax, f"trained to {trained}", trained)
         ax.set_title(title)
-        ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=9)
+        legend_beside(ax)
     above.set_ylabel("score")
     below.set(xlabel="distance (bytes)", ylabel=f"share, {width} bytes each")
     return fig

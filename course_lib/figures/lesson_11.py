@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from course_lib.figures.measured import BITS
+from course_lib.figures.plots import legend_beside
 from course_lib.figures.style import BLACK, GREY, figure, look_of
 
 
@@ -55,7 +56,7 @@ def home_and_far(
         title=title, xlabel=f"{BITS} at {lengths[0]}", ylabel=f"{BITS} at {lengths[1]}",
         xlim=(low + 0.05, rightmost + 0.05), ylim=(low, high),
     )  # fmt: skip
-    ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=9)
+    legend_beside(ax)
     return fig
 
 
@@ -73,7 +74,7 @@ def by_length(
     ax.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_minor_locator(NullLocator())
-    ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=9)
+    legend_beside(ax)
     return fig
 
 

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from course_lib.figures.plots import draw_mark, numbers
+from course_lib.figures.plots import draw_mark, legend_beside, numbers
 from course_lib.figures.style import (
     BLACK,
     BLUE,
@@ -22,6 +22,7 @@ from course_lib.figures.style import (
     PURPLE,
     RED,
     figure,
+    line_of,
     look_of,
 )
 from course_lib.lab.probes import Report
@@ -64,7 +65,7 @@ def train_short_test_long(
     lengths_axis(ax, sorted({record.length for record in plain}))
     draw_mark(ax, f"trained at {trained}", trained)
     ax.set(title=title, xlabel="bytes of context", ylabel=BITS)
-    ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=9)
+    legend_beside(ax)
     return fig
 
 
@@ -78,13 +79,12 @@ def loss_by_position(
         if own:
             mean = np.mean(own, axis=0)
             width = longest // len(mean)
-            look = {k: v for k, v in look_of(NAMES[scheme]).items() if k != "marker"}
             places = np.arange(len(mean)) * width + width / 2
-            ax.plot(places, mean, label=NAMES[scheme], **look)
+            ax.plot(places, mean, label=NAMES[scheme], **line_of(NAMES[scheme]))
     lengths_axis(ax, [2**k for k in range(5, 12) if 32 <= 2**k <= longest])
     draw_mark(ax, f"trained at {trained}", trained)
     ax.set(title=title, xlabel="place in the window, bytes", ylabel=BITS)
-    ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=9)
+    legend_beside(ax)
     return fig
 
 
@@ -121,7 +121,7 @@ def methods(
     ax.set_title(title, pad=18 if marks else 6)
     ax.set(xlabel=xlabel, ylabel=ylabel, **axes)
     ax.minorticks_off()
-    ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=9)
+    legend_beside(ax)
     return fig
 
 
@@ -139,7 +139,7 @@ def extension_ladder(records: Sequence[Record], title: str, trained: int = 128) 
     ax.xaxis.set_minor_locator(NullLocator())
     ax.set(title=title, xlabel="stretched by, and measured at that many times the trained length",
            ylabel=BITS)  # fmt: skip
-    ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=9)
+    legend_beside(ax)
     return fig
 
 
@@ -172,10 +172,10 @@ def training_curves(runs: Sequence[Mapping[str, Any]], title: str) -> Figure:
         if own:
             mean = np.mean([run["curve"] for run in own], axis=0)
             each = own[0]["settings"]["steps"] / len(mean)
-            look = {k: v for k, v in look_of(NAMES[scheme]).items() if k != "marker"}
-            ax.plot((np.arange(len(mean)) + 0.5) * each, mean, label=NAMES[scheme], **look)
+            steps = (np.arange(len(mean)) + 0.5) * each
+            ax.plot(steps, mean, label=NAMES[scheme], **line_of(NAMES[scheme]))
     ax.set(title=title, xlabel="training step", ylabel=BITS)
-    ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=9)
+    legend_beside(ax)
     return fig
 
 

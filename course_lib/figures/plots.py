@@ -133,6 +133,11 @@ def lines(
     return fig
 
 
+def legend_beside(ax: Axes) -> None:
+    """The legend, to the right of the axes."""
+    ax.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=9)
+
+
 def draw_mark(ax: Axes, name: str, place: float) -> None:
     """A named vertical line at `place`."""
     ax.axvline(place, color=BLACK, linewidth=1, linestyle=":")

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from course_lib.encodings import PositionScheme
 from course_lib.figures.measured import BITS, lengths_axis
 from course_lib.figures.plots import draw_mark
-from course_lib.figures.style import BLACK, NAMES, figure, look_of, png
+from course_lib.figures.style import BLACK, NAMES, figure, line_of, png
 from course_lib.lab import probes, short
 from course_lib.lab.probes import Finding, Report
 from course_lib.model import DecoderConfig
@@ -65,8 +65,7 @@ class Card(NamedTuple):
         """How the small model learned, and how far it reads: black, the others in colours."""
         fig, (left, right) = figure(7.6, 4.2, columns=2)
         for name, runs in short.results()["schemes"].items():
-            look = {k: v for k, v in look_of(NAMES[name]).items() if k != "marker"}
-            look |= {"label": NAMES[name], "linewidth": 1.2}
+            look = {**line_of(NAMES[name]), "label": NAMES[name], "linewidth": 1.2}
             _draw_curve(left, np.mean([run["curve"] for run in runs], axis=0), look)
             reach = [statistics.mean(run["reach"][n] for run in runs) for n in short.TIER.lengths]
             right.plot(short.TIER.lengths, reach, **look)

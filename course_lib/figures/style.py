@@ -42,6 +42,11 @@ def look_of(name: str) -> dict[str, Any]:
     return SCHEMES.get(name.split(",")[0], {})
 
 
+def line_of(name: str) -> dict[str, Any]:
+    """The look of a scheme's line where its points have no mark."""
+    return {key: value for key, value in look_of(name).items() if key != "marker"}
+
+
 DIVERGING, SEQUENTIAL = "RdBu_r", "viridis"
 
 STYLE: Any = {
