@@ -1,8 +1,11 @@
 """For all tests.
 
 One thread for each process: pytest runs two at a time, and idle threads of one would slow the
-other down. Kernels inherit it. What hypothesis remembers lies in the environment, not in the
-checkout.
+other down. Kernels inherit it.
+
+What hypothesis remembers lies in the environment, not in the checkout. So does Matplotlib's list
+of fonts: the one in the user's home is shared by all environments, and one that is deleted while
+it draws leaves a list without Matplotlib's own fonts, of which every cell then complains.
 """
 
 import os
@@ -10,3 +13,7 @@ import sys
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", os.path.join(sys.prefix, "hypothesis"))
+os.environ["MPLCONFIGDIR"] = os.path.join(sys.prefix, "matplotlib")
+
+# Listed before the first kernel needs it: listing says so in a cell when it takes long.
+import matplotlib.font_manager  # noqa: E402, F401

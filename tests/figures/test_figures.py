@@ -1,6 +1,11 @@
 """What reaches the page: a picture, words for it, and a slider that changes it."""
 
 import base64
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import matplotlib
 import pytest
@@ -52,6 +57,21 @@ def test_an_explorer_redraws_and_has_a_still(shown):
 def test_the_same_picture_twice_is_the_same_file():
     make = lambda: style.png(figures.heat_map(torch.eye(4), "Ones", "x", "y"))  # noqa: E731
     assert make() == make()
+
+
+def test_a_damaged_list_of_fonts_at_home_does_not_reach_the_tests(tmp_path):
+    (mine,) = Path(matplotlib.get_cachedir()).glob("fontlist-*.json")
+    damaged = json.loads(mine.read_text()) | {"ttflist": []}
+    home = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)}
+    (tmp_path / "matplotlib").mkdir()
+    (tmp_path / "matplotlib" / mine.name).write_text(json.dumps(damaged))
+    draw = (
+        "from course_lib import figures; from course_lib.figures import style;"
+        "style.png(figures.lines([1, 2], {'a': [1, 100]}, 'Up', 'x', 'y', yscale='log'))"
+    )
+    run = [sys.executable, "-c", draw]
+    done = subprocess.run(run, env=os.environ | home, capture_output=True, text=True)
+    assert done.returncode == 0 and done.stderr == ""
 
 
 def test_every_scheme_has_its_own_colour_dashes_and_marker():
