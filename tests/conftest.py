@@ -6,6 +6,10 @@ other down. Kernels inherit it.
 What hypothesis remembers lies in the environment, not in the checkout. So does Matplotlib's list
 of fonts: the one in the user's home is shared by all environments, and one that is deleted while
 it draws leaves a list without Matplotlib's own fonts, of which every cell then complains.
+
+Properties are tested without a clock, as a slow machine is no wrong answer, and on the same
+examples each time, so that a change is red for what it changed. For others than these:
+`make test ARGS="--hypothesis-profile=others"`.
 """
 
 import os
@@ -17,3 +21,8 @@ os.environ["MPLCONFIGDIR"] = os.path.join(sys.prefix, "matplotlib")
 
 # Listed before the first kernel needs it: listing says so in a cell when it takes long.
 import matplotlib.font_manager  # noqa: E402, F401
+from hypothesis import settings  # noqa: E402
+
+settings.register_profile("repeatable", deadline=None, derandomize=True)
+settings.register_profile("others", deadline=None)
+settings.load_profile("repeatable")

@@ -4,7 +4,7 @@ import math
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from course_lib.encodings import LearnedAbsolute, NoPosition, PositionScheme, Sinusoidal
@@ -69,7 +69,6 @@ def inputs(seed, batch, heads, kv_heads, queries, keys):
     return q, k, draw(batch, kv_heads, keys, 4), generator
 
 
-@settings(deadline=None)
 @given(
     st.integers(0, 10**6),
     st.sampled_from([NoPosition(), Distance(), Reader(), Doubler()]),

@@ -92,7 +92,7 @@ def test_decode_step_equals_full_forward(name, kv_heads, batched):
 
 
 @every_scheme
-@settings(deadline=None, max_examples=10)
+@settings(max_examples=10)
 @given(st.lists(st.integers(1, 4), min_size=1, max_size=5), st.integers(0, 200))
 def test_decoding_in_chunks_from_any_start_equals_full_forward(name, chunks, start):
     length = sum(chunks)

@@ -429,7 +429,7 @@ def _request_cases(rng: Random) -> list[Case]:
         {"requests": [request(run(4)), request(run(3), 500.0)]},
         {"requests": [request(run(4)), request(run(3, 9)), request(shuffled(rng, 5, 300))]},
         {"requests": [request(run(4), dtype=low), request(run(4))]},
-        {"requests": [request(run(2)), request(run(3, start), 100.0, low), request(run(1, 7))]},
+        {"requests": [request(run(2)), request(run(9, start), 100.0, low), request(run(1, 7))]},
         {"requests": []},
     ]
 
