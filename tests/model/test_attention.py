@@ -6,6 +6,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from course_lib.encodings import LearnedAbsolute, NoPosition, PositionScheme, Sinusoidal
 from course_lib.model import Decoder, DecoderConfig, attend
@@ -88,6 +89,17 @@ def test_attend_is_the_sum_over_what_may_be_seen(seed, scheme, causal, padded, h
         got = attend(q, k, v, scheme, q_positions, k_positions, causal, allowed)
         expected = by_loops(q, k, v, scheme, q_positions, k_positions, causal, allowed)
         assert torch.allclose(got, expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("scheme", [NoPosition(), Distance()], ids=lambda s: type(s).__name__)
+@pytest.mark.parametrize("masked", [False, True])
+def test_scores_of_all_pairs_are_never_held_where_torch_can_do_without(scheme, masked):
+    q, k, v, _ = inputs(0, 2, 2, 2, queries=4, keys=6)
+    at, seen = torch.tensor([2, 3, 5, 9]), torch.tensor([0, 1, 2, 3, 5, 8])
+    mask = torch.ones(4, 6).bool() if masked else None
+    expected = attend(q, k, v, scheme, at, seen, mask=mask)
+    with sdpa_kernel(SDPBackend.FLASH_ATTENTION):  # raises where this one cannot be used
+        assert torch.allclose(attend(q, k, v, scheme, at, seen, mask=mask), expected)
 
 
 @pytest.mark.parametrize(
