@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from course_lib.grading import notebooks, runner
-from course_lib.grading.notebooks import RELEASED
-from course_lib.grading.specs import EXERCISES
+from course_grading import notebooks, runner, sheets
+from course_grading.notebooks import RELEASED
+from course_grading.specs import EXERCISES
 
 ROOT = Path(__file__).parents[1]
 SOLUTIONS = sorted((ROOT / "solutions").glob("*.ipynb"))
@@ -42,17 +42,17 @@ def points(report):
 @every_solution
 def test_every_solution_earns_full_points(solution):
     report = runner.grade([solution], SETTINGS)
-    expected = [(exercise.id, "passed", exercise.points) for exercise in exercises_of(solution)]
+    expected = [(exercise.slug, "passed", exercise.points) for exercise in exercises_of(solution)]
     assert points(report) == expected and report["points"] == report["max_points"] > 0
 
 
 def test_all_exercises_belong_to_a_notebook():
-    assert [e.id for s in SOLUTIONS for e in exercises_of(s)] == list(EXERCISES)
+    assert [e.slug for s in SOLUTIONS for e in exercises_of(s)] == list(EXERCISES)
 
 
 @every_solution
 def test_released_and_learners_copies_are_what_the_solution_generates(solution):
-    generated = notebooks.generate(solution, EXERCISES)
+    generated = sheets.generate(solution, EXERCISES)
     released = json.loads((RELEASED / solution.name).read_text())
     assert json.loads(json.dumps(generated)) == unsplit(released)
     assert committed_exercise(solution.name) in (None, (RELEASED / solution.name).read_text())
@@ -80,7 +80,7 @@ def committed_exercise(name):
 
 @pytest.mark.parametrize("solution", SOLUTIONS, ids=lambda path: path.stem)
 def test_an_untouched_exercise_is_red_at_exactly_its_checks(solution, tmp_path):
-    notebooks.write(tmp_path / solution.name, notebooks.generate(solution, EXERCISES))
+    notebooks.write(tmp_path / solution.name, sheets.generate(solution, EXERCISES))
     (tmp_path / "conftest.py").write_text(LIST_FAILURES)
     run = subprocess.run(
         [sys.executable, "-m", "pytest", "-s", "-q", "-p", "no:cacheprovider", "--rootdir=.",
@@ -88,13 +88,13 @@ def test_an_untouched_exercise_is_red_at_exactly_its_checks(solution, tmp_path):
         cwd=tmp_path, capture_output=True, text=True,
     )  # fmt: skip
     red = {line.split()[-1] for line in run.stdout.splitlines() if "FAILED-CELL" in line}
-    checks = {f"check-{e.id.replace('.', '-')}" for e in exercises_of(solution)}
+    checks = {f"check-{e.slug}" for e in exercises_of(solution)}
     assert red == checks, run.stdout[-2000:]
 
 
 def test_untouched_exercises_earn_nothing(tmp_path):
     for solution in SOLUTIONS:
-        notebooks.write(tmp_path / solution.name, notebooks.generate(solution, EXERCISES))
+        notebooks.write(tmp_path / solution.name, sheets.generate(solution, EXERCISES))
     report = runner.grade(sorted(tmp_path.glob("*.ipynb")), SETTINGS)
     assert report["points"] == 0
     assert {verdict for _, verdict, _ in points(report)} == {"not attempted"}

@@ -118,7 +118,7 @@ def test_conda_gets_the_same_packages_under_the_same_constraints() -> None:
 
 
 # Imported inside functions, which work where a learner has installed it.
-OPTIONAL = {("course_lib/lab/local_models.py", "transformers")}
+OPTIONAL = {("course_lab/local_models.py", "transformers")}
 
 
 def test_what_the_package_imports_is_declared() -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from course_lib.grading.claims import claims, page
-from course_lib.grading.notebooks import RELEASED
+from course_grading.claims import claims, page
+from course_grading.notebooks import RELEASED
 
 ROOT = Path(__file__).parents[1]
 LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import torch
 
-from course_lib import figures
+from course_lab import figures
+from course_lab.figures.style import png
 from course_lib.encodings import sinusoidal_encoding
-from course_lib.figures.style import png
 
 COVER = Path(__file__).parents[1] / "docs" / "cover.png"
 

@@ -158,16 +158,20 @@ def encoding_test_by_entries(encoding):
 
 
 ALTERNATIVES = {
-    "0.1": [positions_by_cumsum, positions_from_a_list],
-    "1.1": [masked_attention_in_loops, masked_attention_by_einsum, masked_attention_by_torch],
-    "1.3": [position_by_numpy, position_in_loops],
-    "1.4": [add_positions_in_loops, add_positions_by_embedding],
-    "1.5": [order_blind_by_loops, order_blind_by_swaps],
-    "2.1": [encoding_in_loops, encoding_by_complex_numbers, encoding_by_numpy],
-    "2.3": [add_encoding_in_float32, add_encoding_rounded_once],
-    "2.4": [shift_in_loops, shift_by_matrix_exponential],
-    "2.5": [encoding_test_by_hand, encoding_test_by_entries],
+    "start-count-places": [positions_by_cumsum, positions_from_a_list],
+    "blind-causal-mask": [
+        masked_attention_in_loops,
+        masked_attention_by_einsum,
+        masked_attention_by_torch,
+    ],
+    "blind-position-from-mask": [position_by_numpy, position_in_loops],
+    "blind-wrong-axis": [add_positions_in_loops, add_positions_by_embedding],
+    "blind-test": [order_blind_by_loops, order_blind_by_swaps],
+    "sinusoidal-encoding": [encoding_in_loops, encoding_by_complex_numbers, encoding_by_numpy],
+    "sinusoidal-half-precision": [add_encoding_in_float32, add_encoding_rounded_once],
+    "sinusoidal-shift-matrix": [shift_in_loops, shift_by_matrix_exponential],
+    "sinusoidal-test": [encoding_test_by_hand, encoding_test_by_entries],
 }
 
-for later in sorted(Path(__file__).parent.glob("alternatives_lesson_*.py")):
+for later in sorted(Path(__file__).parent.glob("alternatives_*.py")):
     ALTERNATIVES |= import_module(later.stem).ALTERNATIVES

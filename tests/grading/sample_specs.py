@@ -8,7 +8,7 @@ from random import Random
 import torch
 from torch import Tensor
 
-from course_lib.grading.exercise import Case, Exercise, Mistake, Property, Version
+from course_grading.exercise import Case, Exercise, Mistake, Property, Version, numbered
 
 
 def scaled(x: Tensor, factor: float) -> Tensor:
@@ -41,7 +41,7 @@ MISTAKES = (
 
 def function(number: int, **more: object) -> Exercise:
     settings: dict[str, object] = {
-        "id": f"9.{number}",
+        "slug": f"scale-{number}",
         "title": f"Scale {number}",
         "kind": "implement",
         "minutes": 1,
@@ -67,17 +67,16 @@ def careless_test(implementation: object) -> None:
 COUNT = 24
 NUMBER = COUNT + 1
 TEST = COUNT + 2
-EXERCISES = {
-    exercise.id: exercise
-    for exercise in (
+EXERCISES = numbered({
+    "09_sample": (
         *(function(number) for number in range(1, COUNT + 1)),
         Exercise(
-            id=f"9.{NUMBER}", title="A number", kind="predict", minutes=1, points=1, name="guess",
+            slug=f"scale-{NUMBER}", title="A number", kind="predict", minutes=1, points=1, name="guess",
             hints=("Count.",), reference=lambda: 42.0, relative_tolerance=0.01,
             mistakes=(Mistake("off by one", "Count again.", 43.0), Mistake("half", "Both.", 21.0)),
         ),
         Exercise(
-            id=f"9.{TEST}", title="A test", kind="test", minutes=1, points=3, name="test_square",
+            slug=f"scale-{TEST}", title="A test", kind="test", minutes=1, points=3, name="test_square",
             hints=("Negative numbers?",), reference=a_test,
             mistakes=(
                 Mistake("only positive", "Try -1.", careless_test),
@@ -91,5 +90,5 @@ EXERCISES = {
             ),
         ),
     )
-}  # fmt: skip
+})  # fmt: skip
 POSITIVE = Property("every entry is positive", lambda case, value: bool((value > 0).all()))

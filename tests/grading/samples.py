@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 import sample_specs
 
-from course_lib.grading import notebooks
-from course_lib.grading.exercise import Exercise
-from course_lib.grading.runner import Settings, grade
+from course_grading import notebooks, sheets
+from course_grading.exercise import Exercise
+from course_grading.runner import Settings, grade
 
 NAME = "09_sample.ipynb"
 RIGHT = """def {name}(x, factor):
@@ -39,19 +39,18 @@ def solution(exercise: Exercise) -> str:
     return "\n".join([head, '    """Do it."""', *("    " + line for line in lines)])
 
 
-def solved(ids: list[str]) -> Cells:
+def solved(slugs: list[str]) -> Cells:
     cells = [
         {"id": "title", "cell_type": "markdown", "metadata": {}, "source": "# Sample"},
-        cell("setup", "import torch\nfrom course_lib.grading import check, grade_button"),
+        cell("setup", "import torch\nfrom course_grading import check, grade_button"),
     ]
-    for id in ids:
-        exercise = sample_specs.EXERCISES[id]
-        slug = id.replace(".", "-")
+    for slug in slugs:
+        exercise = sample_specs.EXERCISES[slug]
         for role, source in (
             ("answer", solution(exercise)),
-            ("check", f'check("{id}", {exercise.name})'),
+            ("check", f'check("{slug}", {exercise.name})'),
         ):
-            data = notebooks.nbgrader_metadata(role, exercise)
+            data = sheets.nbgrader_metadata(role, exercise)
             cells.append(cell(f"{role}-{slug}", source, nbgrader=data))
     return [*cells, cell("grade-button", "grade_button()")]
 
@@ -71,7 +70,7 @@ class Workshop:
         self.solutions = folder / "solutions"
         self.path = self.exercises / name
         save(self.solutions / name, solved(ids))
-        generated = notebooks.generate(self.solutions / name, sample_specs.EXERCISES)
+        generated = sheets.generate(self.solutions / name, sample_specs.EXERCISES)
         notebooks.write(self.released / name, generated)
         self.cells: Cells = copy.deepcopy(notebooks.read(self.released / name))
 
@@ -80,7 +79,7 @@ class Workshop:
 
     def answer(self, number: int, source: str | None = None, **metadata: Any) -> dict[str, Any]:
         """Put `source`, else a right answer, into the answer cell of exercise 9.`number`."""
-        mine = self.cells[self.at(f"answer-9-{number}")]
+        mine = self.cells[self.at(f"answer-scale-{number}")]
         mine["source"] = (source or RIGHT).replace("{name}", f"scale_{number}")
         mine["metadata"].update(metadata)
         return mine
@@ -96,7 +95,7 @@ class Workshop:
         assert self.path.read_bytes() == content
         graded = report["notebooks"][0]["exercises"]
         assert report["points"] == sum(one["points"] for one in graded)
-        return {int(one["id"].split(".")[1]): one for one in graded}
+        return {int(one["number"].split(".")[1]): one for one in graded}
 
     def settings(self, **more: Any) -> Settings:
         return Settings(**{"released": self.released, "specs": "sample_specs", **more})
@@ -111,6 +110,6 @@ def workshop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MakeWorkshop:
 
     def make(numbers: int | list[int], name: str = NAME) -> Workshop:
         chosen = range(1, numbers + 1) if isinstance(numbers, int) else numbers
-        return Workshop(tmp_path, [f"9.{number}" for number in chosen], name)
+        return Workshop(tmp_path, [f"scale-{number}" for number in chosen], name)
 
     return make

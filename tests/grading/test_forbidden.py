@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sample_specs import function
 
-from course_lib.grading.forbidden import forbidden_in_cells, forbidden_in_object
+from course_grading.forbidden import forbidden_in_cells, forbidden_in_object
 
 EXERCISE = function(1, name="mine", forbidden=("scaled", "Scaler"))
 ABSOLUTE = "course_lib.encodings.absolute"
@@ -33,15 +33,15 @@ def test_a_shortcut_is_found_and_named(cells: list[str]) -> None:
 @pytest.mark.parametrize(
     "cell",
     [
-        "from course_lib.grading.specs import find\nmine = find('9.1').reference",
-        "import course_lib.grading.specs.lesson_02 as s\nmine = s._encoding",
-        "from course_lib import grading\nmine = grading.specs.find('9.1').reference",
-        "import course_lib\ndef mine(x): return course_lib.grading.specs.find('9.1').reference(x)",
-        "import importlib\nmine = importlib.import_module('course_lib.grading.specs').find",
+        "from course_grading.specs import find\nmine = find('9.1').reference",
+        "import course_grading.specs.sinusoidal as s\nmine = s._encoding",
+        "import course_grading as grading\nmine = grading.specs.find('9.1').reference",
+        "import course_lib\ndef mine(x): return course_grading.specs.find('9.1').reference(x)",
+        "import importlib\nmine = importlib.import_module('course_grading.specs').find",
     ],
 )
 def test_the_specs_are_no_place_to_look(cell: str) -> None:
-    assert forbidden_in_cells(EXERCISE, [cell]) == "course_lib.grading"
+    assert forbidden_in_cells(EXERCISE, [cell]) == "course_grading"
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_the_specs_are_no_place_to_look(cell: str) -> None:
         ["def scaled(x): return x", "def mine(x): return scaled(x)"],
         ['def mine(x):\n    """Not like scaled."""\n    return x  # scaled'],
         [
-            "from course_lib.grading import check, hint",
+            "from course_grading import check, hint",
             "def mine(x): return x",
             "check('9.1', mine)",
         ],

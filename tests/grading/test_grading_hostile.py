@@ -24,14 +24,14 @@ def test_what_learners_and_editors_do_to_cells(workshop: MakeWorkshop) -> None:
 
     # check cell edited, deleted, its output forged
     shop.answer(1, "def scale_1(x, factor):\n    return x + factor")
-    shop.cells[shop.at("check-9-1")]["source"] = "print('9.1 passed')"
+    shop.cells[shop.at("check-scale-1")]["source"] = "print('9.1 passed')"
     expect(1, "failed")
     shop.answer(2, "def scale_2(x, factor):\n    return x + factor")
-    del shop.cells[shop.at("check-9-2")]
+    del shop.cells[shop.at("check-scale-2")]
     expect(2, "failed")
     shop.answer(3, "def scale_3(x, factor):\n    return x + factor")
     forged = {"output_type": "display_data", "metadata": {}, "data": FORGED}
-    shop.cells[shop.at("check-9-3")].update(outputs=[forged], execution_count=1)
+    shop.cells[shop.at("check-scale-3")].update(outputs=[forged], execution_count=1)
     expect(3, "failed")
     # a syntax error, an endless loop, sys.exit, an error
     shop.answer(4, "def scale_4(x, factor)\n    return x")
@@ -61,13 +61,15 @@ def test_what_learners_and_editors_do_to_cells(workshop: MakeWorkshop) -> None:
     )
     expect(10, "failed")
     # a helper in a cell of the learner's own
-    shop.insert_after("check-9-10", cell("own", "def double(x, f):\n    return x * f", tags=["x"]))
+    shop.insert_after(
+        "check-scale-10", cell("own", "def double(x, f):\n    return x * f", tags=["x"])
+    )
     shop.answer(11, RIGHT.replace("x * factor", "double(x, factor)"))
     expect(11, "passed")
     # the answer cell: ids dropped, missing, retyped, renamed, moved, duplicated
     shop.answer(12)["id"] = ""
     expect(12, "passed")
-    del shop.cells[shop.at("answer-9-13")]
+    del shop.cells[shop.at("answer-scale-13")]
     expect(13, "missing")
     shop.answer(14)["cell_type"] = "markdown"
     expect(14, "missing")
@@ -78,7 +80,7 @@ def test_what_learners_and_editors_do_to_cells(workshop: MakeWorkshop) -> None:
     shop.cells.append(moved)
     expect(16, "passed")
     pasted = copy.deepcopy(shop.answer(17)) | {"id": "pasted", "source": "1 + 1"}
-    shop.insert_after("answer-9-17", pasted)
+    shop.insert_after("answer-scale-17", pasted)
     expect(17, "passed")
     shop.answer(18, RIGHT.replace("{name}", "another_name"))
     expect(18, "missing")
@@ -92,11 +94,9 @@ def test_what_learners_and_editors_do_to_cells(workshop: MakeWorkshop) -> None:
         "def scale_20(x, factor): return s(x, factor)",
     )
     expect(20, "not attempted")
-    shop.answer(
-        21, "import course_lib.grading.specs as s\nscale_21 = s.EXERCISES['9.21'].reference"
-    )
+    shop.answer(21, "import course_grading.specs as s\nscale_21 = s.EXERCISES['9.21'].reference")
     expect(21, "not attempted")
-    shop.answer(22, "# a note, nothing else\n" + shop.cells[shop.at("answer-9-22")]["source"])
+    shop.answer(22, "# a note, nothing else\n" + shop.cells[shop.at("answer-scale-22")]["source"])
     expect(22, "not attempted")
     # a name of one exercise as a local name in another, and in a comment
     shop.answer(24, RIGHT.replace("    return", "    scale_22 = 1  # not scale_22\n    return"))
@@ -136,7 +136,7 @@ def test_what_takes_the_kernel_down(workshop: MakeWorkshop) -> None:
     shop.answer(6, "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass")
     shop.answer(7, "exit()\n" + RIGHT)
     shop.answer(8)
-    shop.insert_after("check-9-8", cell("own", "import os\nos.abort()"))
+    shop.insert_after("check-scale-8", cell("own", "import os\nos.abort()"))
     shop.answer(9)
     # the limit leaves room for imports in each new kernel on a busy machine
     graded = shop.grade(timeout=10, max_output=1_000_000)
@@ -152,7 +152,7 @@ def test_what_takes_the_kernel_down(workshop: MakeWorkshop) -> None:
         ("", "is empty"),
         ("not a notebook", "is no notebook"),
         ("\udcff", "not text"),
-        ('{"cells": [{"id": "answer-9-1", "cell_type": "co', "truncated"),
+        ('{"cells": [{"id": "answer-scale-1", "cell_type": "co', "truncated"),
         ('{"worksheets": []}', "format 4"),
         ("[1, 2]", "is no notebook"),
         ('{"cells": [{"id": "answer-1-1", "source": []}]}', "another notebook"),
@@ -160,7 +160,7 @@ def test_what_takes_the_kernel_down(workshop: MakeWorkshop) -> None:
     ],
 )
 def test_a_file_that_is_no_notebook(workshop: MakeWorkshop, content: str | None, says: str) -> None:
-    from course_lib.grading.runner import grade
+    from course_grading.runner import grade
 
     shop = workshop(2)
     if content is not None:
@@ -176,10 +176,10 @@ def test_a_notebook_of_an_older_release(workshop: MakeWorkshop, tmp_path: Path) 
     shop = workshop(3)
     shop.answer(1)
     shop.cells[shop.at("setup")]["source"] = "import torch  # as it was once"
-    shop.cells[shop.at("answer-9-2")]["source"] = (
+    shop.cells[shop.at("answer-scale-2")]["source"] = (
         "def scale_2(x, by):  # as it was once\n    raise NotImplementedError"
     )
-    del shop.cells[shop.at("answer-9-3") :]
+    del shop.cells[shop.at("answer-scale-3") :]
     graded = shop.grade()
     verdicts = [one["verdict"] for one in graded.values()]
     assert verdicts == ["passed", "not attempted", "missing"]

@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sample_specs import EXERCISES, NUMBER, POSITIVE, TEST, a_test, careless_test, function, scaled
 
-from course_lib.figures.style import png
-from course_lib.grading import checking
-from course_lib.grading.asking import ask_all, draw
-from course_lib.grading.exercise import Exercise
-from course_lib.grading.judging import Verdict, disagreement, judge
-from course_lib.grading.values import decode, difference, encode, tolerance
+from course_grading import checking, exercise
+from course_grading.asking import ask_all, draw
+from course_grading.exercise import Exercise
+from course_grading.judging import Verdict, disagreement, judge
+from course_grading.values import decode, difference, encode, tolerance
+from course_lab.figures.style import png
 
 SCALE = function(1)
 PLAIN = st.recursive(
@@ -165,7 +165,7 @@ def test_a_property_is_said_in_its_own_words() -> None:
     ],
 )
 def test_numbers(answer: Any, verdict: str, mistake: str | None) -> None:
-    judged = verdict_on(EXERCISES[f"9.{NUMBER}"], answer)
+    judged = verdict_on(EXERCISES[f"scale-{NUMBER}"], answer)
     assert (judged.verdict, judged.mistake) == (verdict, mistake)
     assert "42.0" not in judged.message.replace("got '42'", "")  # a message gives nothing away
 
@@ -180,7 +180,7 @@ def stub(*arguments: object) -> None:
 
 
 def test_a_stub_is_not_attempted() -> None:
-    for id in ("9.1", f"9.{TEST}"):
+    for id in ("scale-1", f"scale-{TEST}"):
         assert verdict_on(EXERCISES[id], stub).verdict == "not attempted"
 
 
@@ -202,7 +202,7 @@ def too_strict(implementation: Any) -> None:
 def test_a_test_earns_points_by_what_it_rejects(
     answer: Any, points: int, says: str, mistake: str | None
 ) -> None:
-    judged = verdict_on(EXERCISES[f"9.{TEST}"], answer)
+    judged = verdict_on(EXERCISES[f"scale-{TEST}"], answer)
     assert (judged.points, judged.mistake) == (points, mistake) and says in judged.message
 
 
@@ -226,7 +226,8 @@ def test_the_judge_s_questions_do_not_come_from_the_kernel() -> None:
 
 @pytest.fixture
 def sample(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checking, "find", EXERCISES.__getitem__)
+    monkeypatch.setattr(checking, "find", lambda name: exercise.find(EXERCISES, name))
+    monkeypatch.setattr(checking, "EXERCISES", EXERCISES)
     monkeypatch.setattr(checking, "_tried", {})
     monkeypatch.setattr(checking, "_hints_given", {})
 
@@ -262,9 +263,9 @@ def test_hints_come_one_at_a_time(sample: None, capsys: pytest.CaptureFixture[st
 
 
 def test_the_library_s_own_function_is_no_attempt(sample: None) -> None:
-    from course_lib.grading.specs import lesson_02
+    from course_grading.specs import sinusoidal
 
-    sinusoidal_encoding = type(lesson_02._encoding)(
+    sinusoidal_encoding = type(sinusoidal._encoding)(
         scaled.__code__, {"__name__": "course_lib.encodings.absolute"}, "sinusoidal_encoding"
     )
 

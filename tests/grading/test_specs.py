@@ -11,23 +11,25 @@ from alternatives import ALTERNATIVES
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from course_lib.grading.asking import ask_all, draw
-from course_lib.grading.exercise import Exercise, Mistake
-from course_lib.grading.judging import Verdict, judge
-from course_lib.grading.specs import EXERCISES, find
+from course_grading.asking import ask_all, draw
+from course_grading.exercise import Exercise, Mistake
+from course_grading.judging import Verdict, judge
+from course_grading.specs import EXERCISES, find
 
 ALL = list(EXERCISES.values())
 FUNCTIONS = [exercise for exercise in ALL if exercise.kind in ("implement", "repair", "design")]
 WRONG = [(exercise, mistake) for exercise in ALL for mistake in exercise.mistakes]
-RIGHT = [(find(id), right) for id, functions in ALTERNATIVES.items() for right in functions]
+RIGHT = [
+    (EXERCISES[slug], right) for slug, functions in ALTERNATIVES.items() for right in functions
+]
 
 
 def by_id(exercise: Any) -> str | None:
-    return exercise.id if isinstance(exercise, Exercise) else getattr(exercise, "name", None)
+    return exercise.slug if isinstance(exercise, Exercise) else getattr(exercise, "name", None)
 
 
 def judged(exercise: Exercise, answer: Any, rng: Random | None = None) -> Verdict:
-    questions = draw(exercise, rng or Random(exercise.id))
+    questions = draw(exercise, rng or Random(exercise.slug))
     return judge(exercise, questions, ask_all(exercise, answer, questions))
 
 
@@ -57,14 +59,14 @@ def test_no_wrong_answer_ever_passes(exercise: Exercise, rng: Random) -> None:
 
 @pytest.mark.parametrize(("exercise", "right"), RIGHT, ids=by_id)
 def test_differently_written_right_answers_pass(exercise: Exercise, right: Any) -> None:
-    for seed in (exercise.id, "another"):
+    for seed in (exercise.slug, "another"):
         verdict = judged(exercise, right, Random(seed))
         assert verdict.verdict == "passed", verdict.message
 
 
 @pytest.mark.parametrize("exercise", FUNCTIONS, ids=by_id)
 def test_a_function_has_two_more_right_answers(exercise: Exercise) -> None:
-    assert len(ALTERNATIVES.get(exercise.id, [])) >= 2
+    assert len(ALTERNATIVES.get(exercise.slug, [])) >= 2
 
 
 @pytest.mark.parametrize("exercise", ALL, ids=by_id)
@@ -89,5 +91,5 @@ def test_case_arguments_are_the_reference_s(exercise: Exercise) -> None:
 
 
 def test_an_unknown_exercise_is_refused_by_name() -> None:
-    with pytest.raises(ValueError, match=r"'7\.7'.*0\.1"):
+    with pytest.raises(ValueError, match=r"'7\.7'.*0\.1 \(start-count-places\)"):
         find("7.7")

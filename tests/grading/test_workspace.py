@@ -11,9 +11,9 @@ import pytest
 import sample_specs
 from samples import NAME, MakeWorkshop, Workshop, cell, save, solved
 
-from course_lib.grading import notebooks, workspace
-from course_lib.grading.cli import main
-from course_lib.grading.notebooks import NotebookError
+from course_grading import notebooks, workspace
+from course_grading.cli import main
+from course_grading.notebooks import NotebookError
 
 
 @pytest.fixture
@@ -33,11 +33,11 @@ def regenerate(shop: Workshop, *arguments: str) -> int:
 
 def test_solutions_become_places_to_write(shop: Workshop) -> None:
     sources = {cell["id"]: cell["source"] for cell in shop.cells}
-    assert sources["answer-9-1"] == (
+    assert sources["answer-scale-1"] == (
         'def scale_1(x, factor):\n    """Do it."""\n    # YOUR CODE HERE\n'
         '    raise NotImplementedError("replace this line by your code")'
     )
-    assert sources[f"answer-9-{sample_specs.NUMBER}"] == "guess = None\n# YOUR CODE HERE"
+    assert sources[f"answer-scale-{sample_specs.NUMBER}"] == "guess = None\n# YOUR CODE HERE"
     assert "SOLUTION" not in "".join(sources.values())
 
 
@@ -55,7 +55,7 @@ def test_generated_files_are_valid_and_do_not_change_when_made_again(shop: Works
     ("change", "says"),
     [
         (lambda cells: cells.pop(), "last cell"),
-        (lambda cells: cells.pop(2), "check-9-1 has no answer-9-1"),
+        (lambda cells: cells.pop(2), "check-scale-1 has no answer-scale-1"),
         (lambda cells: cells.append(cells[1]), "'setup' occurs twice"),
         (lambda cells: cells[3].update(source="check('9.1', None)"), "must call check"),
         (lambda cells: cells[3]["metadata"]["nbgrader"].update(points=7), "metadata.nbgrader"),
@@ -64,7 +64,7 @@ def test_generated_files_are_valid_and_do_not_change_when_made_again(shop: Works
     ],
 )
 def test_faulty_solutions_release_nothing(shop: Workshop, change: Any, says: str) -> None:
-    cells = solved(["9.1"])
+    cells = solved(["scale-1"])
     change(cells)
     save(shop.solutions / NAME, cells)
     released = (shop.released / NAME).read_bytes()
@@ -95,7 +95,7 @@ def test_what_cannot_be_read_may_hold_work(shop: Workshop, content: str) -> None
 
 def test_an_untouched_notebook_follows_a_new_release(shop: Workshop) -> None:
     regenerate(shop)
-    cells = solved(["9.1"])
+    cells = solved(["scale-1"])
     cells[0]["source"] = "# A better title"
     save(shop.solutions / NAME, cells)
     regenerate(shop)
@@ -110,13 +110,13 @@ def test_reset_brings_back_one_answer_and_keeps_the_rest(shop: Workshop) -> None
     save(shop.path, shop.cells)
     assert course(shop, "reset", "9.1") == 0
     now = {cell["id"]: cell["source"] for cell in notebooks.read(shop.path)}
-    assert now["answer-9-1"] == stubs["answer-9-1"] and now["own"] == "mine = 1"
-    assert now["answer-9-2"] == shop.answer(2)["source"]
-    del shop.cells[shop.at("answer-9-1")]
+    assert now["answer-scale-1"] == stubs["answer-scale-1"] and now["own"] == "mine = 1"
+    assert now["answer-scale-2"] == shop.answer(2)["source"]
+    del shop.cells[shop.at("answer-scale-1")]
     save(shop.path, shop.cells)
     assert course(shop, "reset", "9.1") == 0
     ids = [cell["id"] for cell in notebooks.read(shop.path)]
-    assert ids.index("answer-9-1") == ids.index("check-9-1") - 1
+    assert ids.index("answer-scale-1") == ids.index("check-scale-1") - 1
     assert course(shop, "reset", "9.99") == 2
 
 
@@ -151,13 +151,13 @@ def test_update_carries_answers_into_a_newer_release(clone: tuple[Workshop, Path
     shop, _ = clone
     shop.answer(1)
     note = {"id": "note", "cell_type": "markdown", "metadata": {}, "source": "my note"}
-    shop.insert_after("check-9-1", cell("own", "mine = 1"), note)
+    shop.insert_after("check-scale-1", cell("own", "mine = 1"), note)
     mine = save(shop.path, shop.cells).read_bytes()
     assert course(shop, "update") == 0
     now = notebooks.read(shop.path)
     ids = [cell["id"] for cell in now]
     assert now[0]["source"] == "# A better title" and len(set(ids)) == len(ids)
-    assert [ids.index(id) for id in ("new-cell", "answer-9-1", "own", "note")] == [2, 3, 5, 6]
+    assert [ids.index(id) for id in ("new-cell", "answer-scale-1", "own", "note")] == [2, 3, 5, 6]
     assert now[3]["source"] == shop.answer(1)["source"]
     assert [copy.read_bytes() for copy in (shop.exercises / ".backup").iterdir()] == [mine]
     assert course(shop, "update") == 0  # again, with answers in and nothing to pull

@@ -3,10 +3,10 @@
 import pytest
 import torch
 
-from course_lib.grading.cli import main
-from course_lib.lab import benchmark, contenders
-from course_lib.lab.benchmark import TINY
-from course_lib.lab.contenders import CLONE, HF, RET
+from course_grading.cli import main
+from course_lab import benchmark, contenders
+from course_lab.benchmark import TINY
+from course_lab.contenders import CLONE, HF, RET
 
 
 @pytest.fixture(autouse=True)

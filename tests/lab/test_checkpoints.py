@@ -14,11 +14,11 @@ import tiny
 import torch
 from safetensors.torch import load_file
 
+from course_grading import cli
+from course_lab import steps_back, train
+from course_lab.checkpoints import Checkpoint, CheckpointError
+from course_lab.training import Training
 from course_lib.encodings import Sinusoidal
-from course_lib.grading import cli
-from course_lib.lab import steps_back, train
-from course_lib.lab.checkpoints import Checkpoint, CheckpointError
-from course_lib.lab.training import Training
 from course_lib.model import Decoder, DecoderConfig
 
 STEPS = 20

@@ -6,10 +6,10 @@ import pytest
 import torch
 from torch import nn
 
+from course_lab import evaluation
+from course_lab.evaluation import bits_per_byte, loss_by_position, next_byte
+from course_lab.training import train
 from course_lib.encodings import Sinusoidal
-from course_lib.lab import evaluation
-from course_lib.lab.evaluation import bits_per_byte, loss_by_position, next_byte
-from course_lib.lab.training import train
 from course_lib.model import Decoder, DecoderConfig
 
 COUNTING = torch.arange(1000).remainder(256).byte()

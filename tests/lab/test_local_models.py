@@ -6,9 +6,9 @@ import warnings
 import pytest
 import torch
 
+from course_lab import local_models
+from course_lab.real_configs import MODELS
 from course_lib.encodings import from_rope_parameters, rotary_frequencies, yarn
-from course_lib.lab import local_models
-from course_lib.lab.real_configs import MODELS
 
 pytest.importorskip("transformers")
 

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
+from course_lab import looking
 from course_lib.encodings import ALiBi, LearnedAbsolute, NoPosition, Rotary, Shaw
-from course_lib.lab import looking
 from course_lib.model import Decoder, DecoderConfig
 
 CONFIG = DecoderConfig(11, dim=16, num_layers=2, num_heads=2, hidden_dim=32)

@@ -13,8 +13,8 @@ import torch
 from safetensors.torch import load_file
 from test_checkpoints import started, when_written
 
-from course_lib.grading import cli
-from course_lib.lab.parallel import anywhere, group, is_first
+from course_grading import cli
+from course_lab.parallel import anywhere, group, is_first
 
 pytestmark = pytest.mark.skipif(
     not torch.distributed.is_gloo_available(), reason="needs torch.distributed with gloo"

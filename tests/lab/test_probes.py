@@ -7,11 +7,11 @@ import pytest
 import torch
 from torch import nn
 
+from course_lab import probes, zoo
+from course_lab.figures import measured
+from course_lab.figures.style import png
 from course_lib.encodings import LearnedAbsolute, PositionScheme, Rotary, Sinusoidal, T5Bias
 from course_lib.encodings.rotary import rotate
-from course_lib.figures import measured
-from course_lib.figures.style import png
-from course_lib.lab import probes, zoo
 from course_lib.model import DecoderConfig
 
 CONFIG = DecoderConfig(vocab_size=16, dim=32, num_layers=2, num_heads=2, hidden_dim=32)

@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch import nn
 
-from course_lib.lab.recall import KEYS, PAIRS, VALUES, VOCAB, accuracy_in_bins, recall
-from course_lib.lab.tasks import IGNORE
+from course_lab.recall import KEYS, PAIRS, VALUES, VOCAB, accuracy_in_bins, recall
+from course_lab.tasks import IGNORE
 
 
 def test_every_answer_is_the_value_told_before():

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from course_lib.figures import measured
-from course_lib.figures.style import png
-from course_lib.lab import stretching, zoo
-from course_lib.lab.zoo.report import report
+from course_lab import stretching, zoo
+from course_lab.figures import measured
+from course_lab.figures.style import png
+from course_lab.zoo.report import report
 
 DOCS = Path(__file__).parents[2] / "docs"
 LENGTHS = (64, 128, 256, 512, 1024, 2048)

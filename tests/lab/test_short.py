@@ -3,8 +3,8 @@
 import pytest
 import torch
 
+from course_lab import probes, short, zoo
 from course_lib.encodings import NoPosition, PositionScheme
-from course_lib.lab import probes, short, zoo
 
 
 def test_all_start_from_the_same_weights_but_the_scheme_s():

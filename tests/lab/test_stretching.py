@@ -3,11 +3,11 @@
 import pytest
 import torch
 
+from course_lab import stretching
+from course_lab.evaluation import bits_per_byte
+from course_lab.stretching import METHODS, searched, stretched, tuned
 from course_lib import encodings
 from course_lib.encodings import ALiBi, Rotary, rotary_frequencies
-from course_lib.lab import stretching
-from course_lib.lab.evaluation import bits_per_byte
-from course_lib.lab.stretching import METHODS, searched, stretched, tuned
 from course_lib.model import Decoder, DecoderConfig
 
 DIM, LENGTH, FACTOR = 8, 16, 4.0

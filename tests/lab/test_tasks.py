@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from course_lib.lab import tasks
-from course_lib.lab.tasks import IGNORE
+from course_lab import tasks
+from course_lab.tasks import IGNORE
 
 
 def drawn(task, seed=0):

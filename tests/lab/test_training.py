@@ -10,10 +10,10 @@ import torch
 from torch import nn
 from tqdm import tqdm
 
+from course_lab import device, right_answers, steps_back, train, training, waveforms
+from course_lab.tasks import IGNORE, Batch
+from course_lab.training import Training, fast_dtype, one_thread, rate
 from course_lib.encodings import NoPosition, Sinusoidal, sinusoidal_encoding
-from course_lib.lab import device, right_answers, steps_back, train, training, waveforms
-from course_lib.lab.tasks import IGNORE, Batch
-from course_lib.lab.training import Training, fast_dtype, one_thread, rate
 from course_lib.model import Decoder, DecoderConfig
 
 

@@ -8,10 +8,10 @@ import tiny
 import torch
 from safetensors.torch import save_file
 
-from course_lib.grading import cli
-from course_lib.lab import device, stretching, zoo
-from course_lib.lab.zoo import RECIPES, TIERS, Record, ZooError, build, making
-from course_lib.lab.zoo.making import Unit, make, ship, units
+from course_grading import cli
+from course_lab import device, stretching, zoo
+from course_lab.zoo import RECIPES, TIERS, Record, ZooError, build, making
+from course_lab.zoo.making import Unit, make, ship, units
 
 TUNED = [
     Unit("small", "rope", 0, method, factor)

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import torch
 
-from course_lib.grading import cli
-from course_lib.lab import corpus, running, training, zoo
-from course_lib.lab.zoo import Tier, making
+from course_grading import cli
+from course_lab import corpus, running, training, zoo
+from course_lab.zoo import Tier, making
 from course_lib.model import DecoderConfig
 
 TIER = Tier(

@@ -15,12 +15,12 @@ from pathlib import Path
 import tiny
 import torch
 
+from course_grading import cli
+from course_lab import train
+from course_lab.checkpoints import Checkpoint
+from course_lab.parallel import anywhere, group, is_first
+from course_lab.tasks import IGNORE, Batch, steps_back
 from course_lib.encodings import T5Bias
-from course_lib.grading import cli
-from course_lib.lab import train
-from course_lib.lab.checkpoints import Checkpoint
-from course_lib.lab.parallel import anywhere, group, is_first
-from course_lib.lab.tasks import IGNORE, Batch, steps_back
 from course_lib.model import Decoder, DecoderConfig
 
 COMMAND = ["train", "rope", "--steps", "12"]

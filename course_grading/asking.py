@@ -1,0 +1,94 @@
+"""Asking: call a learner's answer on given inputs, and note what comes back as plain values.
+
+Everything in and out is plain JSON. So the same lines serve `check` in a notebook and grading,
+where they run in the learner's kernel and the judging is done elsewhere.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from functools import partial
+from random import Random
+from typing import Any
+
+from course_grading.exercise import Exercise
+from course_grading.values import decode, encode, short
+
+MIME = "application/vnd.course.answer+json"
+LARGEST = 400_000
+"""Characters of JSON that one outcome may have; what is asked for needs far less."""
+Outcome = dict[str, Any]
+
+
+def draw(exercise: Exercise, rng: Random) -> list[Any]:
+    """The questions: encoded cases, or for a test to write the versions in a random order."""
+    if exercise.kind in ("predict", "measure"):
+        return [None]
+    if exercise.kind == "test":
+        return rng.sample(range(len(exercise.versions)), len(exercise.versions))
+    assert exercise.cases is not None, f"exercise {exercise.slug} has no cases"
+    return [{name: encode(value) for name, value in case.items()} for case in exercise.cases(rng)]
+
+
+def ask_all(exercise: Exercise, answer: Any, questions: list[Any]) -> list[Outcome]:
+    """One outcome for each question: {"value": ...} or {"raised": ..., "message": ...}."""
+    if exercise.kind in ("predict", "measure"):
+        return [ask(answer if callable(answer) else lambda: answer, ()) for _ in questions]
+    if exercise.kind == "test":
+        return [ask(answer, (_nameless(exercise.versions[i].function),)) for i in questions]
+    if exercise.evidence:
+        answer = partial(exercise.evidence, answer)
+    return [_ask_case(answer, question) for question in questions]
+
+
+def ask(answer: Callable[..., Any], arguments: tuple[Any, ...]) -> Outcome:
+    """Call `answer`. KeyboardInterrupt passes: it is how an endless loop is ended."""
+    try:
+        value = answer(*arguments)
+        outcome = {"value": encode(value)}
+        if len(json.dumps(outcome)) > LARGEST:
+            raise OverflowError(f"the result is too large to compare: {short(value)}")
+        return outcome
+    except (Exception, SystemExit) as error:
+        raised = "ValueError" if isinstance(error, ValueError) else type(error).__name__
+        return {"raised": raised, "message": str(error)[:500]}
+
+
+def _ask_case(answer: Callable[..., Any], question: Mapping[str, Any]) -> Outcome:
+    arguments = tuple(decode(value) for value in question.values())
+    outcome = ask(answer, arguments)
+    if [encode(value) for value in arguments] != list(question.values()):
+        outcome["mutated"] = True
+    return outcome
+
+
+def _nameless(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same function without its name, which would tell whether it is a right one."""
+
+    def implementation(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+    return implementation
+
+
+def cell_source(exercise: Exercise, questions: list[Any], specs: str) -> str:
+    """The code of a check cell in grading: it asks, and only asks."""
+    return (
+        "from course_grading.asking import answer_cell as _answer_cell\n"
+        f"_answer_cell({specs!r}, {exercise.slug!r}, globals(), {json.dumps(questions)!r})"
+    )
+
+
+def answer_cell(specs: str, slug: str, namespace: Mapping[str, Any], questions: str) -> None:
+    """Ask the answer found in `namespace`, and display the outcomes for the judge to read."""
+    from importlib import import_module
+
+    from IPython.core.getipython import get_ipython
+
+    exercise: Exercise = import_module(specs).EXERCISES[slug]
+    payload: dict[str, Any] = {"undefined": True}
+    if exercise.name in namespace:
+        answer = namespace[exercise.name]
+        payload = {"outcomes": ask_all(exercise, answer, json.loads(questions))}
+    get_ipython().display_pub.publish({MIME: payload, "text/plain": "answer"})  # type: ignore

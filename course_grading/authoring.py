@@ -1,0 +1,48 @@
+"""For authors: run a lesson in place, and store outputs that are the same on every machine."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbclient import NotebookClient
+
+from course_grading.notebooks import KERNEL, NotebookError, as_text, write
+
+WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+
+
+def execute(path: Path, timeout: float = 120) -> None:
+    """Run a notebook in place, and store outputs that are the same on every machine."""
+    notebook = nbformat.read(path, as_version=4)
+    client = NotebookClient(
+        notebook, timeout=timeout, resources={"metadata": {"path": str(path.parent)}}
+    )
+    client.execute()
+    normalised = normalise(notebook)
+    for cell in normalised["cells"]:
+        for output in cell.get("outputs", []):
+            if output.get("name") == "stderr":
+                text = textwrap.shorten(as_text(output["text"]), 200)
+                raise NotebookError(f"cell {cell['id']!r} writes to stderr: {text}")
+    write(path, normalised)
+
+
+def normalise(notebook: dict[str, Any]) -> dict[str, Any]:
+    """Without timings, widget state, and what names this machine's kernel."""
+    cells = []
+    for cell in notebook["cells"]:
+        cell = dict(cell)
+        cell["metadata"] = {k: v for k, v in cell["metadata"].items() if k != "execution"}
+        if cell["cell_type"] == "code":
+            cell["outputs"] = [_still(output) for output in cell["outputs"]]
+        cells.append(cell)
+    return {"cells": cells, "metadata": KERNEL, "nbformat": 4, "nbformat_minor": 5}
+
+
+def _still(output: dict[str, Any]) -> dict[str, Any]:
+    """A widget cannot live in a stored notebook; its picture and its text can."""
+    data = {k: v for k, v in output.get("data", {}).items() if k != WIDGET_VIEW}
+    return {**output, "data": data} if "data" in output else dict(output)

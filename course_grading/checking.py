@@ -1,0 +1,122 @@
+"""What a learner calls in a notebook: `check`, `hint`, `progress`."""
+
+from __future__ import annotations
+
+import textwrap
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from torch import Tensor
+
+from course_grading.asking import ask_all, draw
+from course_grading.exercise import Exercise
+from course_grading.forbidden import forbidden_in_object
+from course_grading.judging import Verdict, judge, next_step
+from course_grading.sheets import counted
+from course_grading.specs import EXERCISES, find
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_tried: dict[str, Verdict] = {}
+_hints_given: dict[str, int] = {}
+
+
+class CheckFailed(AssertionError):
+    """A check that did not pass. IPython shows its message alone, without a traceback."""
+
+    def _render_traceback_(self) -> list[str]:
+        return str(self).splitlines()
+
+
+def check(name: str, answer: Any) -> None:
+    """Check an answer to the exercise with this slug or number.
+
+    Prints one line if it passes, else raises CheckFailed with a diagnosis.
+    """
+    exercise = find(name)
+    verdict = verdict_on(exercise, answer)
+    _tried[exercise.slug] = verdict
+    if verdict.verdict == "passed":
+        print(f"{exercise.number} passed: {exercise.title} ({counted(exercise.points, 'point')})")
+        return
+    if verdict.pictured:
+        _show(*verdict.pictured)
+    points = f", {verdict.points} of {exercise.points} points" if verdict.points else ""
+    says = f"{exercise.number} {verdict.verdict}{points}: {exercise.title}\n{verdict.message}"
+    raise CheckFailed(_wrapped(f"{says}\n{next_step(exercise.number, verdict.verdict)}"))
+
+
+def _wrapped(says: str) -> str:
+    """Long lines folded between words, and what belongs to an indented line kept under it."""
+    lines = [
+        textwrap.fill(
+            line, 90, subsequent_indent=" " * 12 if line.startswith(" ") else "",
+            break_on_hyphens=False, break_long_words=False,
+        )
+        for line in says.splitlines()
+    ]  # fmt: skip
+    return "\n".join(lines)
+
+
+def verdict_on(exercise: Exercise, answer: Any) -> Verdict:
+    """Ask and judge in one process, on the same inputs every time."""
+    used = forbidden_in_object(exercise, answer)
+    if used:
+        return Verdict("not attempted", message=shortcut(exercise, used))
+    questions = draw(exercise, Random(exercise.slug))
+    return judge(exercise, questions, ask_all(exercise, answer, questions))
+
+
+def shortcut(exercise: Exercise, used: str) -> str:
+    """What to say to an answer that lets the library do the work."""
+    return f"`{exercise.name}` uses `{used}`, which does what is asked here: write it yourself."
+
+
+def hint(name: str) -> None:
+    """Print the next hint; after the last one, the last one again."""
+    exercise = find(name)
+    given = min(_hints_given.get(exercise.slug, 0) + 1, len(exercise.hints))
+    _hints_given[exercise.slug] = given
+    text = f"hint {given} of {len(exercise.hints)}: {exercise.hints[given - 1]}"
+    print(textwrap.fill(text, 88))
+
+
+def progress() -> None:
+    """Print the exercises that were checked since the kernel started."""
+    if not _tried:
+        print("no exercise checked yet in this kernel")
+        return
+    tried = [(exercise, _tried[slug]) for slug, exercise in EXERCISES.items() if slug in _tried]
+    for exercise, verdict in tried:
+        points = f"{verdict.points} of {counted(exercise.points, 'point')}"
+        print(f"{exercise.number:6}{verdict.verdict:15}{points:16}{exercise.title}")
+    total = sum(exercise.points for exercise, _ in tried)
+    print(f"together {sum(v.points for _, v in tried)} of {counted(total, 'point')}")
+
+
+def _show(expected: Tensor, got: Tensor) -> None:
+    """Expected, yours, difference: side by side, in a notebook only."""
+    from IPython.core.getipython import get_ipython
+
+    shell = get_ipython()
+    if shell is None or not hasattr(shell, "kernel") or expected.numel() < 2:
+        return
+    from course_lab.figures import show
+
+    alt = f"three panels for a result of shape {tuple(expected.shape)}: expected, yours, difference"
+    show(picture(expected, got), alt)
+
+
+def picture(expected: Tensor, got: Tensor) -> Figure:
+    """Expected, got and their difference as heat maps on one scale."""
+    from course_lab.figures import heat_maps
+
+    a, b = _flat(expected), _flat(got)
+    return heat_maps({"expected": a, "yours": b, "difference": b - a}, "", height=2.0)
+
+
+def _flat(tensor: Tensor) -> Tensor:
+    """As rows and columns of finite numbers: leading dimensions are put below each other."""
+    real = tensor.abs() if tensor.is_complex() else tensor
+    return real.double().nan_to_num(0, 0, 0).reshape(-1, tensor.shape[-1] if tensor.ndim else 1)

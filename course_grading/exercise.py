@@ -1,0 +1,105 @@
+"""What an exercise is: everything that asking, judging and hinting need, in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from random import Random
+from typing import Any, Literal
+
+from course_lab.errors import CourseError
+
+Kind = Literal["implement", "repair", "predict", "measure", "test", "design"]
+Case = Mapping[str, Any]
+"""One call: argument names, for the message, to values. Values are passed by position."""
+
+
+class UnknownExercise(CourseError, ValueError):
+    """A slug or number that no exercise has."""
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A wrong answer that people really give, kept so that a check can call it by its name."""
+
+    name: str
+    """Short and stable, it stands in reports: "counts positions from 1"."""
+    why: str
+    """One or two sentences to the learner: what this answer does, and what to look at."""
+    answer: Any
+    """A function of the exercise's signature; for a number, the wrong number."""
+
+
+@dataclass(frozen=True)
+class Property:
+    """Something every right output has, whatever it is compared with."""
+
+    says: str
+    """What must hold, as a sentence: "the rows of a rotation have length 1"."""
+    holds: Callable[[Case, Any], bool]
+
+
+@dataclass(frozen=True)
+class Version:
+    """An implementation that a learner's test is run on."""
+
+    name: str
+    right: bool
+    function: Callable[..., Any]
+    why: str = ""
+    """To a learner whose test takes it for what it is not: what to look at."""
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One exercise.
+
+    The learner defines `name`. What that is depends on the kind:
+
+    - implement, repair: a function, called with every case and compared with `reference`;
+      where the reference raises ValueError, so must the answer;
+    - predict, measure: a number, compared with `reference` within `relative_tolerance`;
+    - design: a function that returns something of the learner's own, which has no single right
+      value; `evidence(answer, *case)` makes plain values of it, and these must have the form of
+      the reference's and all `properties`;
+    - test: a function that takes an implementation, returns for a right one and raises for a
+      wrong one; it is run on all `versions`, and points follow the wrong versions it rejects.
+    """
+
+    slug: str
+    """For machines: in cell ids, results and links."""
+    title: str
+    kind: Kind
+    minutes: int
+    points: int
+    name: str
+    hints: tuple[str, ...]
+    mistakes: tuple[Mistake, ...]
+    reference: Any
+    cases: Callable[[Random], list[Case]] | None = None
+    evidence: Callable[..., Any] | None = None
+    properties: tuple[Property, ...] = ()
+    versions: tuple[Version, ...] = ()
+    relative_tolerance: float = 0.0
+    forbidden: tuple[str, ...] = field(default=())
+    """Names in the course's packages that do what is asked: an answer with one is not attempted."""
+    number: str = ""
+    """For people: "2.1" is the first exercise of lesson 02; see `numbered`."""
+
+
+def numbered(sheets: Mapping[str, Sequence[Exercise]]) -> dict[str, Exercise]:
+    """All exercises by their slugs, numbered by lesson and place in the sheet."""
+    return {
+        exercise.slug: replace(exercise, number=f"{int(sheet[:2])}.{place}")
+        for sheet, exercises in sheets.items()
+        for place, exercise in enumerate(exercises, start=1)
+    }
+
+
+def find(exercises: Mapping[str, Exercise], name: str) -> Exercise:
+    """The exercise with this slug or number."""
+    for exercise in exercises.values():
+        if name in (exercise.slug, exercise.number):
+            return exercise
+    known = ", ".join(f"{one.number} ({slug})" for slug, one in exercises.items())
+    raise UnknownExercise(f"there is no exercise {name!r}; there are {known}")

@@ -1,0 +1,326 @@
+"""Judging: compare what an answer gave with the reference, and say what is wrong first.
+
+Nothing of the learner's runs here, and nothing that a learner's kernel reports about its inputs
+is used: `questions` are the judge's own, only `outcomes` come from outside.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from course_grading.asking import Outcome, ask_all
+from course_grading.exercise import Exercise, Mistake
+from course_grading.values import Other, decode, difference, short, tolerance
+
+
+@dataclass(frozen=True)
+class Verdict:
+    verdict: str
+    points: int = 0
+    message: str = ""
+    mistake: str | None = None
+    pictured: tuple[Tensor, Tensor] | None = None
+    """Expected and got, where a picture says more than the message."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is wrong with one outcome. `form`: it is no value of the right form to compare."""
+
+    says: str
+    form: bool = False
+    pictured: tuple[Tensor, Tensor] | None = None
+
+
+def judge(exercise: Exercise, questions: list[Any], outcomes: list[Outcome]) -> Verdict:
+    """The verdict on `outcomes`; raises ValueError if they do not answer `questions`."""
+    if len(outcomes) != len(questions) or not all(map(_readable, outcomes)):
+        raise ValueError(f"{len(questions)} questions were asked, the answers cannot be read")
+    if not_attempted(exercise, outcomes):
+        return Verdict("not attempted", message=f"`{exercise.name}` is still to be written.")
+    if exercise.kind in ("predict", "measure"):
+        return _judge_number(exercise, decode(outcomes[0].get("value")), outcomes[0])
+    if exercise.kind == "test":
+        return _judge_test(exercise, questions, outcomes)
+    return _judge_function(exercise, questions, outcomes)
+
+
+def _readable(outcome: Any) -> bool:
+    return isinstance(outcome, dict) and (
+        "value" in outcome or isinstance(outcome.get("raised"), str)
+    )
+
+
+def not_attempted(exercise: Exercise, outcomes: list[Outcome]) -> bool:
+    """A stub raises NotImplementedError whatever it is called with; a number's stub is None."""
+    if exercise.kind in ("predict", "measure") and "value" in outcomes[0]:
+        return outcomes[0]["value"] in (None, {"other": "ellipsis"})
+    return all(outcome.get("raised") == "NotImplementedError" for outcome in outcomes)
+
+
+def next_step(number: str, verdict: str) -> str:
+    """What to do about a verdict."""
+    return {
+        "passed": "",
+        "failed": f'hint("{number}") gives a hint.',
+        "not attempted": f'hint("{number}") gives the first hint.',
+        "error": "Run the cell in JupyterLab, and read the last line of its error.",
+        "timed out": "Look for a loop that does not end, or work that grows with the input.",
+        "missing": f"`course reset {number}` brings the cell back, `course exercises` a notebook.",
+    }[verdict]
+
+
+def _failed(says: str, mistake: Mistake | None, **more: Any) -> Verdict:
+    if mistake:
+        says += f"\nLikely mistake: {mistake.name}. {mistake.why}"
+    return Verdict("failed", message=says, mistake=mistake.name if mistake else None, **more)
+
+
+# Functions
+
+
+def _judge_function(exercise: Exercise, questions: list[Any], outcomes: list[Outcome]) -> Verdict:
+    expected = ask_all(exercise, exercise.reference, questions)
+    problems = [
+        find_problem(exercise, *one) for one in zip(questions, expected, outcomes, strict=True)
+    ]
+    failing = [i for i, problem in enumerate(problems) if problem]
+    if not failing:
+        return Verdict("passed", exercise.points)
+    first = failing[0]
+    problem = problems[first]
+    assert problem
+    arguments = ", ".join(f"{name}={short(decode(v))}" for name, v in questions[first].items())
+    says = f"{exercise.name}({arguments})\n{problem.says}"
+    mistake = _named_mistake(exercise, questions, outcomes, failing)
+    return _failed(says, mistake, pictured=problem.pictured)
+
+
+def find_problem(
+    exercise: Exercise, question: dict[str, Any], expected: Outcome, outcome: Outcome
+) -> Problem | None:
+    """What is wrong with one outcome: its form first, then side effects, properties, values."""
+    if "raised" in expected:
+        return _refusal_problem(expected, outcome)
+    if "raised" in outcome:
+        return Problem(f"  raised {outcome['raised']}: {outcome.get('message', '')}", form=True)
+    value = decode(outcome["value"])
+    problem = disagreement(decode(expected["value"]), value)
+    if problem and problem.form:
+        return problem
+    if outcome.get("mutated"):
+        return Problem("  changed its input in place: work on a new tensor (x = x * 2, not x *= 2)")
+    case = {name: decode(plain) for name, plain in question.items()}
+    for required in exercise.properties:
+        if not _holds(required.holds, case, value):
+            return Problem(f"  this must hold, and does not: {required.says}")
+    return None if exercise.kind == "design" else problem
+
+
+def _refusal_problem(expected: Outcome, outcome: Outcome) -> Problem | None:
+    if expected["raised"] != "ValueError":
+        raise RuntimeError(f"the reference raised {expected['raised']}: {expected['message']}")
+    if outcome.get("raised") == "ValueError":
+        return None
+    gave = f"raised {outcome['raised']}" if "raised" in outcome else "returned a value"
+    return Problem(f"  should raise ValueError ({expected['message']})\n  but {gave}", form=True)
+
+
+def _holds(holds: Any, case: Any, value: Any) -> bool:
+    try:
+        return bool(holds(case, value))
+    except Exception:  # a value too odd for the property to be computed does not have it
+        return False
+
+
+def disagreement(expected: Any, got: Any) -> Problem | None:
+    """How `got` differs from `expected`, or None. More precision than expected is welcome."""
+    if isinstance(expected, Tensor):
+        return _tensor_problem(expected, got)
+    if got is None and expected is not None:
+        return Problem("  returned None: is there a `return`?", form=True)
+    if isinstance(expected, (tuple, list, dict)):
+        return _container_problem(expected, got)
+    if isinstance(expected, (bool, int, float)):
+        number = as_number(got)
+        if number is None or isinstance(expected, bool) != isinstance(number, bool):
+            kind = "True or False" if isinstance(expected, bool) else "a number"
+            return Problem(f"  should return {kind}, got {short(got)}", form=True)
+        number = float(number) if isinstance(expected, float) else number  # 2 is as good as 2.0
+        problem = _tensor_problem(torch.tensor(expected), torch.tensor(number))
+        same = problem is None or (not isinstance(expected, float) and number == expected)
+        return None if same else _expected_got(expected, got)
+    return None if expected == got else _expected_got(expected, got)
+
+
+def _expected_got(expected: Any, got: Any) -> Problem:
+    return Problem(f"  expected  {short(expected)}\n  got       {short(got)}")
+
+
+def as_number(value: Any) -> bool | int | float | None:
+    """The number in `value`, which may be a tensor of one element; None if it holds none."""
+    if isinstance(value, Tensor) and value.numel() == 1 and not value.is_complex():
+        return value.item()
+    return value if isinstance(value, (bool, int, float)) else None
+
+
+def _container_problem(expected: Any, got: Any) -> Problem | None:
+    sequence = not isinstance(expected, dict)
+    if not isinstance(got, (tuple, list) if sequence else dict):
+        return Problem(f"  should return a {type(expected).__name__}, got {short(got)}", form=True)
+    keys = range(len(expected)) if sequence else list(expected)
+    if len(got) != len(expected) or (not sequence and set(got) != set(keys)):
+        items = f"{len(expected)} item" + "s" * (len(expected) != 1)
+        wanted = items if sequence else f"the keys {sorted(map(str, keys))}"
+        if sequence and all(isinstance(item, str) for item in expected):
+            wanted += f", {short(expected)}"
+        return Problem(f"  should return {wanted}, got {short(got)}", form=True)
+    problems = [(key, disagreement(expected[key], got[key])) for key in keys]
+    found = [(key, problem) for key, problem in problems if problem]
+    for key, problem in sorted(found, key=lambda pair: not pair[1].form):
+        says = problem.says
+        if says.startswith("  in result["):  # a container within a container: result[4][1]
+            says = f"  in result[{key!r}]{says.removeprefix('  in result')}"
+        else:
+            says = f"  in result[{key!r}]:\n{says}"
+        return Problem(says, problem.form, problem.pictured)
+    return None
+
+
+def _tensor_problem(expected: Tensor, got: Any) -> Problem | None:
+    if got is None:
+        return Problem("  returned None: is there a `return`?", form=True)
+    if not isinstance(got, Tensor):
+        remedy = {
+            "numpy.ndarray": "torch.from_numpy makes a tensor of it",
+            "list": "torch.tensor makes a tensor of it",
+            "tuple": "torch.stack makes one tensor of several",
+        }.get(got.type if isinstance(got, Other) else type(got).__name__, "return a torch.Tensor")
+        what = short(got) if isinstance(got, Other) else f"a {type(got).__name__}"
+        return Problem(f"  should return a tensor, got {what}: {remedy}", form=True)
+    if got.shape != expected.shape:
+        says = f"  should have shape {tuple(expected.shape)}, got {tuple(got.shape)}"
+        return Problem(says, form=True)
+    if not _dtype_suffices(expected.dtype, got.dtype):
+        return Problem(f"  should have dtype {expected.dtype}, got {got.dtype}", form=True)
+    if (got.isnan() & ~expected.isnan()).any():
+        where = tuple((got.isnan() & ~expected.isnan()).nonzero()[0].tolist())
+        return Problem(f"  gives nan (not a number), first at {list(where)}", form=True)
+    found = difference(expected, got)
+    if found is None:
+        return None
+    says = (
+        f"{_expected_got(expected, got).says}\n"
+        f"  first differs at {list(found.where)}: expected {short(expected[found.where].item())},"
+        f" got {short(got[found.where].item())}\n"
+        f"  largest error {found.largest:.2g} (allowed {tolerance(expected):.1g})"
+    )
+    return Problem(says, pictured=(expected, got))
+
+
+def _dtype_suffices(expected: torch.dtype, got: torch.dtype) -> bool:
+    """Of the same kind (boolean, integer, real, complex) and not less precise."""
+    if expected.is_complex or expected.is_floating_point:
+        same_kind = (expected.is_complex, True) == (got.is_complex, _inexact(got))
+        return same_kind and torch.finfo(got).eps <= torch.finfo(expected).eps
+    return not _inexact(got) and (expected == torch.bool) == (got == torch.bool)
+
+
+def _inexact(dtype: torch.dtype) -> bool:
+    return dtype.is_complex or dtype.is_floating_point
+
+
+def _named_mistake(
+    exercise: Exercise, questions: list[Any], outcomes: list[Outcome], failing: list[int]
+) -> Mistake | None:
+    """The mistake whose outcomes are the learner's: on all cases, else on all failing ones."""
+    candidates = []
+    for mistake in exercise.mistakes:
+        theirs = ask_all(exercise, mistake.answer, questions)
+        agree = [_same_outcome(a, b) for a, b in zip(theirs, outcomes, strict=True)]
+        if all(agree[i] for i in failing):
+            candidates.append((sum(agree), mistake))
+    return max(candidates, key=lambda pair: pair[0])[1] if candidates else None
+
+
+def _same_outcome(wrong: Outcome, outcome: Outcome) -> bool:
+    if "raised" in wrong or "raised" in outcome:
+        keys = ("raised", "message")
+        return [wrong.get(key) for key in keys] == [outcome.get(key) for key in keys]
+    if wrong.get("mutated") != outcome.get("mutated"):
+        return False
+    return disagreement(decode(wrong["value"]), decode(outcome["value"])) is None
+
+
+# Numbers
+
+
+def _judge_number(exercise: Exercise, value: Any, outcome: Outcome) -> Verdict:
+    if "raised" in outcome:
+        says = f"`{exercise.name}` raised {outcome['raised']}: {outcome.get('message', '')}"
+        return _failed(says, None)
+    number = as_number(value)
+    if number is None or isinstance(number, bool):
+        says = f"`{exercise.name}` should be a number, got {short(value)}"
+        return _failed(says, None)
+    if math.isnan(number):
+        return _failed(f"`{exercise.name}` is nan, not a number", None)
+    if _near(exercise, number, exercise.reference):
+        return Verdict("passed", exercise.points)
+    close = (mistake for mistake in exercise.mistakes if _near(exercise, number, mistake.answer))
+    says = f"`{exercise.name}` = {short(number)} is not right."
+    return _failed(says, next(close, None))
+
+
+def _near(exercise: Exercise, number: float, right: Any) -> bool:
+    target = float(right() if callable(right) else right)
+    # the last digits of a float are not the learner's to get right
+    return abs(number - target) <= max(exercise.relative_tolerance, 1e-9) * abs(target)
+
+
+# Tests that the learner writes
+
+ROUNDING = (
+    "Either what your test expects is not right, or it leaves no room: right programs round "
+    "differently."
+)
+BROKEN = "That is no `assert`, but an error: in your test, or in the version on what it was given."
+
+
+def _judge_test(exercise: Exercise, questions: list[int], outcomes: list[Outcome]) -> Verdict:
+    versions = [exercise.versions[i] for i in questions]
+    asked = list(zip(versions, outcomes, strict=True))
+    rejected = [(version, outcome) for version, outcome in asked if "raised" in outcome]
+    accepted = {v.name for v, outcome in asked if not v.right and "raised" not in outcome}
+    survivors = [version for version in exercise.versions if version.name in accepted]
+    wrong = sum(not version.right for version, _ in asked)
+    mistake = _named_test(exercise, questions, outcomes)
+    for version, outcome in rejected:
+        if version.right:
+            why = f"{outcome['raised']}: {outcome.get('message') or 'no message'}"
+            says = f"`{exercise.name}` rejects a version that is right ({version.name}): {why}\n"
+            asserted = outcome["raised"] == "AssertionError"
+            return _failed(says + (version.why or ROUNDING if asserted else BROKEN), mistake)
+    if not survivors:
+        return Verdict("passed", exercise.points)
+    killed = wrong - len(survivors)
+    says = f"`{exercise.name}` rejects {killed} of {wrong} wrong versions; one that it accepts: "
+    points = exercise.points * killed // wrong
+    says += f"{survivors[0].name}\n{survivors[0].why}".rstrip()
+    return _failed(says, mistake, points=points)
+
+
+def _named_test(
+    exercise: Exercise, questions: list[int], outcomes: list[Outcome]
+) -> Mistake | None:
+    pattern = ["raised" in outcome for outcome in outcomes]
+    for mistake in exercise.mistakes:
+        theirs = ask_all(exercise, mistake.answer, questions)
+        if ["raised" in outcome for outcome in theirs] == pattern:
+            return mistake
+    return None

@@ -1,0 +1,956 @@
+"""Exercises of lesson 11: choosing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from random import Random
+from statistics import mean, median, stdev
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from course_grading.exercise import Case, Exercise, Mistake, Property, Version
+from course_grading.specs.draw import COUNTS_ITSELF, shuffled
+from course_lab.probes import Subject
+from course_lib.encodings import PositionScheme, Rotary, Shaw, Sinusoidal, T5Bias
+from course_lib.encodings.rotary import rotate, rotation_table
+from course_lib.model import Decoder, DecoderConfig
+from course_lib.model.decoder import Cache
+
+# 11.1 bits into choices ----------------------------------------------------------------------
+
+WORDS = Exercise(
+    slug="choose-bits-to-words",
+    title="From bits per byte to words",
+    kind="predict",
+    minutes=5,
+    points=1,
+    name="times_as_many",
+    reference=2 ** (5 * (2.29 - 1.77)),
+    relative_tolerance=0.01,
+    hints=(
+        "How many bits does each model pay for a whole word?",
+        "A model that pays b bits is as unsure as if it chose among 2 ** b words, all alike.",
+    ),
+    mistakes=(
+        Mistake(
+            "for a byte instead of a word",
+            "This is the factor for one byte. A word has five of them.",
+            2 ** (2.29 - 1.77),
+        ),
+        Mistake(
+            "e instead of 2",
+            "Bits count in powers of 2. With e you would need nats.",
+            math.exp(5 * (2.29 - 1.77)),
+        ),
+        Mistake(
+            "ratio of the bits",
+            "You divided the losses. A loss is a logarithm: differences matter, and powers of 2.",
+            2.29 / 1.77,
+        ),
+        Mistake(
+            "five times the factor of a byte",
+            "Five bytes multiply their factors; you added them.",
+            5 * 2 ** (2.29 - 1.77),
+        ),
+        Mistake(
+            "the other way round",
+            "This is among how many times as many words the *first* model chooses. The second "
+            "pays more, so it is less sure: the number is above 1.",
+            2 ** (5 * (1.77 - 2.29)),
+        ),
+        Mistake(
+            "bits instead of words",
+            "So many bits more does a word cost. Asked are words: 2 to that power.",
+            5 * (2.29 - 1.77),
+        ),
+    ),
+)
+
+# 11.2 the reach ------------------------------------------------------------------------------
+
+Bits = dict[int, list[float]]
+
+
+def _longer(bits: Bits, trained: int) -> list[int]:
+    return sorted(length for length in bits if length > trained)
+
+
+def _reach(
+    lengths: Callable[[Bits, int], list[int]] = _longer,
+    summary: Callable[[list[float]], float] = mean,
+    home: Callable[[Bits, int, int], int] = lambda bits, trained, last: trained,
+    stops: bool = True,
+    within: Callable[[float, float], bool] = lambda paid, limit: paid <= limit,
+) -> Callable[[Bits, int, float], int]:
+    def reach_of(bits, trained, allowed):
+        furthest = last = trained
+        for length in lengths(bits, trained):
+            limit = summary(bits[home(bits, trained, last)]) + allowed
+            if within(summary(bits[length]), limit):
+                furthest = length
+            elif stops:
+                break
+            last = length
+        return furthest
+
+    return reach_of
+
+
+def _doublings(bits: Bits, trained: int) -> list[int]:
+    found = [2 * trained]
+    while found[-1] in bits:
+        found.append(2 * found[-1])
+    return found[:-1]
+
+
+def _reach_cases(rng: Random) -> list[Case]:
+    def seeds(level: float) -> list[float]:
+        spread = rng.uniform(0.06, 0.09)
+        return [round(bits, 3) for bits in rng.sample([level - spread, level, level + spread], 3)]
+
+    def case(levels: dict[int, float], trained: int, allowed: float) -> Case:
+        lengths = rng.sample(sorted(levels), len(levels))
+        return {"bits": {n: seeds(levels[n]) for n in lengths}, "trained": trained,
+                "allowed": allowed}  # fmt: skip
+
+    up = {64: 2.0, 128: 1.8, 256: 1.86, 512: 1.88, 1024: 2.05, 2048: 2.4}
+    back = {64: 1.65, 128: 1.8, 256: 1.82, 512: 2.2, 1024: 1.85, 2048: 2.6}
+    creeping = {128: 1.8, 256: 1.87, 512: 1.94, 1024: 2.01, 2048: 2.08}
+    one_lucky = {"bits": {512: [2.5, 2.5, 1.8], 128: [1.8, 1.8, 1.8], 256: [1.8, 1.9, 1.7]},
+                 "trained": 128, "allowed": 0.1}  # fmt: skip
+    uneven = {128: [1.8, 1.8, 1.8], 256: [1.75, 2.0, 1.8], 512: [1.7, 2.6, 1.7],
+              1024: [1.8, 3.0, 3.0]}  # fmt: skip
+    at_the_limit = {128: [1.5, 1.25, 1.75], 256: [1.5, 2.0, 1.75], 512: [1.875, 1.75, 1.635]}
+    odd_lengths = {100: [2.0, 2.1], 150: [2.2], 400: [2.3, 2.2, 2.4], 500: [3.0, 2.9]}
+    return [
+        case(up, 128, 0.1),
+        case(back, 128, 0.1),
+        case(creeping, 128, 0.1),
+        one_lucky,
+        case({length: level + rng.random() for length, level in up.items()} | {256: 9.0}, 256, 0.2),
+        {"bits": {128: [1.8], 256: [3.0]}, "trained": 128, "allowed": 0.1},
+        {"bits": uneven, "trained": 128, "allowed": 0.1},
+        {"bits": at_the_limit, "trained": 128, "allowed": 0.25},  # exact in binary
+        {"bits": odd_lengths, "trained": 100, "allowed": 0.3},
+        {"bits": {64: [2.0, 2.2], 128: [1.9, 2.0]}, "trained": 128, "allowed": 0.1},
+    ]
+
+
+REACH = Exercise(
+    slug="choose-reach",
+    title="The reach",
+    kind="implement",
+    minutes=10,
+    points=2,
+    name="reach_of",
+    reference=_reach(),
+    cases=_reach_cases,
+    properties=(
+        Property("the reach is one of the measured lengths", lambda case, v: v in case["bits"]),
+        Property("the reach is at least the trained length", lambda case, v: v >= case["trained"]),
+    ),
+    hints=(
+        "Which lengths do you have to look at, and in which order? A dictionary is in the order "
+        "in which it was filled.",
+        "limit = mean of bits[trained] + allowed. Go up from the trained length, and stop at the "
+        "first length whose mean is above the limit.",
+    ),
+    mistakes=(
+        Mistake(
+            "does not stop at the first failure",
+            "A model that fails at 512 does not get 1024 back: stop at the first length that is "
+            "above the limit.",
+            _reach(stops=False),
+        ),
+        Mistake(
+            "starts below the trained length",
+            "Shorter texts give less context, so the loss there may be higher. It does not count.",
+            _reach(lengths=lambda bits, trained: sorted(bits)),
+        ),
+        Mistake(
+            "the best seed instead of the mean",
+            "One lucky seed does not make a reach: take the mean over seeds.",
+            _reach(summary=min),
+        ),
+        Mistake(
+            "the worst seed instead of the mean",
+            "One unlucky seed does not end a reach: take the mean over seeds.",
+            _reach(summary=max),
+        ),
+        Mistake(
+            "the median instead of the mean",
+            "You take the middle seed. Asked is the mean over seeds.",
+            _reach(summary=median),
+        ),
+        Mistake(
+            "three seeds written in",
+            "You divide by 3. There may be more seeds, or fewer: divide by how many there are.",
+            _reach(summary=lambda losses: sum(losses) / 3),
+        ),
+        Mistake(
+            "below the limit only",
+            "*At most* `allowed` above: a mean that is exactly at the limit is within it.",
+            _reach(within=lambda paid, limit: paid < limit),
+        ),
+        Mistake(
+            "means rounded",
+            "You round the means, so that one just above the limit comes within it. Compare the "
+            "numbers as they are.",
+            _reach(summary=lambda losses: round(mean(losses), 2)),
+        ),
+        Mistake(
+            "doubles the length",
+            "You look at 2, 4, 8 times the trained length. Look at those lengths that there are.",
+            _reach(lengths=_doublings),
+        ),
+        Mistake(
+            "compared with the length before",
+            "You compare each length with the one before it, so the loss may creep up for ever. "
+            "Compare with the trained length.",
+            _reach(home=lambda bits, trained, last: last),
+        ),
+        Mistake(
+            "compared with the lowest loss of all",
+            "You compare with the best length. The limit is what the model pays at the trained "
+            "length, plus `allowed`.",
+            _reach(home=lambda bits, trained, last: min(bits, key=lambda n: mean(bits[n]))),
+        ),
+        Mistake(
+            "lengths in the order of the dictionary",
+            "The dictionary need not be in order: sort the lengths.",
+            _reach(lengths=lambda bits, trained: [n for n in bits if n > trained]),
+        ),
+    ),
+)
+
+# 11.3 the choice -----------------------------------------------------------------------------
+
+
+def _wholly_below(a: list[float], b: list[float]) -> bool:
+    return max(a) < min(b)
+
+
+def _choose(
+    below: Callable[[list[float], list[float]], bool] = _wholly_below,
+    compare_with_all: bool = False,
+    enough: Callable[[float, float], bool] = lambda memory, most: memory <= most,
+) -> Callable[[dict[str, Any], int, float], list[str]]:
+    def choose(candidates, length, most_memory):
+        measured = {n: c for n, c in candidates.items() if length in c["bits"]}
+        left = [n for n in measured if enough(measured[n]["memory"], most_memory)]
+        rivals = measured if compare_with_all else left
+        at = {n: measured[n]["bits"][length] for n in measured}
+        return sorted(n for n in left if not any(below(at[m], at[n]) for m in rivals if m != n))
+
+    return choose
+
+
+def _choose_cases(rng: Random) -> list[Case]:
+    def candidate(memory: float, **bits: list[float]) -> dict[str, Any]:
+        shuffled_bits = {int(n[1:]): rng.sample(b, len(b)) for n, b in bits.items()}
+        return {"memory": memory, "bits": shuffled_bits}
+
+    lift = rng.uniform(0.0, 0.3)
+    candidates = {
+        "slope": candidate(1.9, n128=[1.80, 1.82, 1.84], n2048=[1.65, 1.7, 1.75]),
+        "vectors": candidate(2.2, n128=[1.70, 1.72, 1.74], n2048=[1.68, 1.72, 1.76]),
+        "turns": candidate(1.2, n128=[1.73, 1.75, 1.85], n2048=[4.5, 4.8, 4.9]),
+        "waves": candidate(1.0, n128=[1.86, 1.88, 1.95], n2048=[5.0, 5.2, 5.3]),
+        "rows": candidate(1.0, n128=[1.9, 1.98 + lift, 2.0 + lift]),
+    }
+    tie = {"a": candidate(1.0, n64=[2.0, 2.1, 2.2]), "b": candidate(1.0, n64=[2.2, 2.3, 2.4])}
+
+    same_best = {"a": candidate(1.0, n64=[1.7, 1.9, 2.0]), "b": candidate(1.0, n64=[1.7, 1.7, 1.8])}
+
+    best_is_wide = {
+        "wide": candidate(1.0, n64=[0.9, 1.0, 2.0]),
+        "narrow": candidate(1.0, n64=[1.2, 1.5, 1.5, 1.5]),
+        "above": candidate(1.0, n64=[1.55, 1.56]),
+    }
+
+    def case(candidates: dict[str, Any], length: int, most_memory: float) -> Case:
+        names = rng.sample(sorted(candidates), len(candidates))
+        return {"candidates": {n: candidates[n] for n in names}, "length": length,
+                "most_memory": most_memory}  # fmt: skip
+
+    return [
+        case(candidates, 128, 9.0),
+        case(candidates, 128, 1.2),
+        case(candidates, 128, 1.0),
+        case(candidates, 2048, 9.0),
+        case(candidates, 2048, 1.5),
+        case(tie, 64, 1.0),
+        case(tie, 64, 0.5),
+        case(same_best, 64, 1.0),
+        {"candidates": best_is_wide, "length": 64, "most_memory": 1.0},
+        case(candidates, 4096, 9.0),
+    ]
+
+
+def _left(candidates, length, most_memory):
+    return {n: c["bits"][length] for n, c in candidates.items()
+            if length in c["bits"] and c["memory"] <= most_memory}  # fmt: skip
+
+
+def _by_lowest_mean(candidates, length, most_memory):
+    left = _left(candidates, length, most_memory)
+    return [min(left, key=lambda name: mean(left[name]))] if left else []
+
+
+def _beside_the_best(candidates, length, most_memory):
+    left = _left(candidates, length, most_memory)
+    best = max(min(left.values(), key=mean), default=0)
+    return sorted(n for n, own in left.items() if min(own) <= best)
+
+
+def _by_standard_deviations(candidates, length, most_memory):
+    left = _left(candidates, length, most_memory)
+    ranges = {n: (mean(own) - stdev(own), mean(own) + stdev(own)) for n, own in left.items()}
+    best = min((high for _, high in ranges.values()), default=0)
+    return sorted(n for n, (low, _) in ranges.items() if low <= best)
+
+
+def _missing_as_infinite(candidates, length, most_memory):
+    filled = {n: {**c, "bits": {length: c["bits"].get(length, [math.inf])}}
+              for n, c in candidates.items()}  # fmt: skip
+    return _choose()(filled, length, most_memory)
+
+
+def _in_their_order(candidates, length, most_memory):
+    chosen = _choose()(candidates, length, most_memory)
+    return [name for name in candidates if name in chosen]
+
+
+CHOOSE = Exercise(
+    slug="choose-scheme",
+    title="The choice",
+    kind="implement",
+    minutes=15,
+    points=3,
+    name="choose_from",
+    reference=_choose(),
+    cases=_choose_cases,
+    hints=(
+        "Two steps, in this order: first rule out what has no numbers at this length or keeps too "
+        "much, then compare those that are left.",
+        "a is wholly below b if max(a) < min(b). Drop b if any candidate that is left is clearly "
+        "below it.",
+        "What is left may be nobody, one, or several. Return the names as a sorted list.",
+    ),
+    mistakes=(
+        Mistake(
+            "the lowest mean only",
+            "You return one name. Where ranges over seeds overlap the numbers do not decide: "
+            "return all that nobody is wholly below.",
+            _by_lowest_mean,
+        ),
+        Mistake(
+            "compared with the best alone",
+            "You find the one with the lowest mean, and keep all that overlap with it. It may have "
+            "a wide range: compare with every candidate that is left.",
+            _beside_the_best,
+        ),
+        Mistake(
+            "means and standard deviations",
+            "You compare means, give or take a standard deviation. Wholly below is said of the "
+            "losses themselves: the largest of one, the smallest of the other.",
+            _by_standard_deviations,
+        ),
+        Mistake(
+            "infinite where nothing was measured",
+            "You keep who has no losses at `length`, with an infinite one. If nobody has any, "
+            "nobody is left.",
+            _missing_as_infinite,
+        ),
+        Mistake(
+            "names not sorted",
+            "The right names, in the order of the dictionary. Return a sorted list.",
+            _in_their_order,
+        ),
+        Mistake(
+            "beaten by what was ruled out",
+            "You let candidates that keep too much memory beat others. Rule out first, then "
+            "compare.",
+            _choose(compare_with_all=True),
+        ),
+        Mistake(
+            "best seed against best seed",
+            "You compare the best seeds. a is wholly below b only if a's *worst* seed is below "
+            "b's *best*.",
+            _choose(below=lambda a, b: min(a) < min(b)),
+        ),
+        Mistake(
+            "overlapping ranges count as an order",
+            "You drop a candidate as soon as one seed of another is below one of its own.",
+            _choose(below=lambda a, b: min(a) < max(b)),
+        ),
+        Mistake(
+            "equal counts as below",
+            "Ranges that touch overlap: the worst of a must be *below* the best of b.",
+            _choose(below=lambda a, b: max(a) <= min(b)),
+        ),
+        Mistake(
+            "memory limit left out",
+            "Candidates with more memory than most_memory are still there.",
+            _choose(enough=lambda memory, most: True),
+        ),
+        Mistake(
+            "a candidate at the limit is ruled out",
+            "At most is allowed to be equal: memory <= most_memory.",
+            _choose(enough=lambda memory, most: memory < most),
+        ),
+    ),
+)
+
+# 11.4 write the test: only distances? --------------------------------------------------------
+
+DIM, HEADS = 32, 2
+Scores = Callable[[Tensor, Tensor], Tensor]
+
+
+def _awake(scheme: PositionScheme) -> PositionScheme:
+    return Subject(scheme, DecoderConfig(dim=DIM, num_heads=HEADS), 16).awake()
+
+
+def _scores(
+    scheme: PositionScheme, counted: Callable[[Tensor], Tensor] = lambda positions: positions
+) -> Scores:
+    """What enters the softmax, by (batch, length, DIM) contents and (length,) positions."""
+    scheme = _awake(scheme)
+    turned = torch.linalg.qr(torch.randn(DIM, DIM, generator=torch.Generator().manual_seed(4))).Q
+
+    def scores(x, positions):
+        at = counted(positions)
+        with torch.no_grad():
+            q = k = (scheme.embed(x, at) @ turned).unflatten(-1, (HEADS, -1)).transpose(1, 2)
+            bias = scheme.score_bias(q, k, at, at)
+            q, k = scheme.rotate(q, k, at, at)
+            found = q @ k.mT / math.sqrt(q.shape[-1])
+            return found if bias is None else found + bias
+
+    return scores
+
+
+class _Bias(PositionScheme):
+    """A bias from query and key positions, for the heads named."""
+
+    def __init__(self, of: Callable[[Tensor, Tensor], Tensor], heads: tuple[float, ...]) -> None:
+        super().__init__()
+        self.of, self.heads = of, torch.tensor(heads)[:, None, None]
+
+    def score_bias(self, q, k, q_positions, k_positions):
+        i, j = q_positions.float()[:, None], k_positions.float()[None, :]
+        return (self.heads * self.of(i, j)).to(q.dtype)
+
+
+class _TurnsQueries(Rotary):
+    def rotate(self, q, k, q_positions, k_positions):
+        table = rotation_table(self.frequencies, q_positions)
+        return rotate(q, *table, "half"), k
+
+
+def _moved_and_spread(
+    scores: Scores, shifts: tuple[int, ...], texts: tuple[list[int], ...]
+) -> None:
+    x = torch.randn(1, 1, DIM, generator=torch.Generator().manual_seed(0))
+    known = scores(x.expand(1, 41, -1), torch.arange(41))[0]
+    for text in texts:
+        for shift in shifts:
+            at = torch.tensor(text)
+            got = scores(x.expand(1, len(text), -1), at + shift)[0]
+            i, j = at[:, None].expand(-1, len(at)), at[None, :].expand(len(at), -1)
+            assert torch.allclose(got, known[:, i, j], atol=1e-3), f"moved by {shift}: {text}"
+
+
+_PLAIN = list(range(20))
+
+
+def _test_distance(scores: Scores) -> None:
+    _moved_and_spread(scores, (0, 1, 37, 1000, 5000), (_PLAIN, [0, 1, 5, 6, 20], [2, 9, 30]))
+
+
+def _test_near(scores: Scores) -> None:
+    _moved_and_spread(scores, (0, 1, 5), (_PLAIN, [0, 1, 5, 6, 20], [2, 9, 30]))
+
+
+def _test_without_gaps(scores: Scores) -> None:
+    x = torch.randn(1, 20, DIM, generator=torch.Generator().manual_seed(0))
+    for shift in (1, 37, 1000, 5000):
+        moved = scores(x, torch.arange(20) + shift)
+        assert torch.allclose(scores(x, torch.arange(20)), moved, atol=1e-3)
+
+
+def _test_first_head(scores: Scores) -> None:
+    _test_distance(lambda x, positions: scores(x, positions)[:, :1])
+
+
+def _test_random_contents(scores: Scores) -> None:
+    x = torch.randn(1, 12, DIM, generator=torch.Generator().manual_seed(0))
+    found = scores(x, torch.arange(12))[0]
+    for offset in range(-11, 12):
+        line = found.diagonal(offset, dim1=-2, dim2=-1)
+        assert torch.allclose(line, line[:, :1].expand_as(line), atol=1e-3)
+
+
+def _test_nothing(scores: Scores) -> None:
+    assert scores(torch.ones(1, 4, DIM), torch.arange(4)).shape == (1, HEADS, 4, 4)
+
+
+def _halved(positions: Tensor) -> Tensor:
+    return positions.bfloat16().long()
+
+
+def _wrapped(positions: Tensor) -> Tensor:
+    return positions % 512
+
+
+def _counted_anew(positions: Tensor) -> Tensor:
+    return torch.arange(positions.shape[-1])
+
+
+DISTANCE_TEST = Exercise(
+    slug="choose-distance-test",
+    title="Write the test: distance, and nothing else?",
+    kind="test",
+    minutes=15,
+    points=3,
+    name="test_only_distance",
+    reference=_test_distance,
+    forbidden=("distance_only", "PROBES", "probes"),
+    versions=(
+        Version("turns queries and keys", True, _scores(Rotary(DIM // HEADS)),
+                "It is RoPE. Scores also depend on the contents: keep those fixed, and allow for "
+                "rounding, 1e-3 or so."),
+        Version("falls with distance", True,
+                _scores(_Bias(lambda i, j: -(i - j).abs(), (0.25, 0.01)))),
+        Version("learned buckets", True, _scores(T5Bias(HEADS))),
+        Version("vectors for distances", True, _scores(Shaw(DIM // HEADS, 8)),
+                "Its vectors meet the contents: keep those fixed, and allow for rounding, 1e-3 or "
+                "so."),
+        Version("adds a sinusoid", False, _scores(Sinusoidal(DIM))),
+        Version("turns the queries alone", False, _scores(_TurnsQueries(DIM // HEADS))),
+        Version("bias by the key's place", False,
+                _scores(_Bias(lambda i, j: torch.sin(j) + 0 * i, (1.0, 1.0)))),
+        Version("the second head knows places", False,
+                _scores(_Bias(lambda i, j: -(i - j).abs() + 0.01 * j, (0.0, 1.0))),
+                "Only one of its heads does it."),
+        Version("counts tokens itself", False,
+                _scores(Rotary(DIM // HEADS), _counted_anew),
+                "It ignores `positions`: leave tokens out, and ask for the same distances."),
+        Version("positions in half precision", False, _scores(Rotary(DIM // HEADS), _halved),
+                "Far out, neighbouring positions become one."),
+        Version("starts again at 512", False, _scores(Rotary(DIM // HEADS), _wrapped),
+                "A text across position 512 gets other scores. Move it by more."),
+        Version("measures from the text's end", False,
+                _scores(_Bias(lambda i, j: 0.1 * (j.max() - j).sqrt() + 0 * i, (1.0, 1.0))),
+                "The same two tokens score otherwise in a longer text."),
+    ),
+    hints=(
+        "Give all tokens the same content, such as torch.ones(1, n, 32): then every difference "
+        "between scores comes from positions.",
+        "With positions 0 to 40 once, you know what each distance should score. Then try other "
+        "positions: moved by 1, by 37, by 1000; with gaps; in a shorter text.",
+        "Some faults show only far out: move a text so that it lies across 512, and beyond 1000. "
+        "Compare both heads, within 1e-3.",
+    ),
+    mistakes=(
+        Mistake(
+            "moved by a few tokens only",
+            "Your texts stay near position 0. Move them by hundreds and thousands, too.",
+            _test_near,
+        ),
+        Mistake(
+            "texts without gaps only",
+            "All your positions follow each other. Leave some out: [0, 1, 5], and compare equal "
+            "distances.",
+            _test_without_gaps,
+        ),
+        Mistake(
+            "first head only",
+            "You look at one head. The other may do something else.",
+            _test_first_head,
+        ),
+        Mistake(
+            "refuses every version",
+            "Your test refuses every scheme, the right ones too. Two usual causes: tokens that "
+            "are not alike, so that scores differ by contents; a comparison that leaves no room "
+            "for rounding.",
+            _test_random_contents,
+        ),
+        Mistake(
+            "accepts every version",
+            "Nothing was raised for any version. Compare scores, with `assert`.",
+            _test_nothing,
+        ),
+    ),
+)  # fmt: skip
+
+# 11.5 repair: a bias that cannot decode ------------------------------------------------------
+
+
+def _log_bias(
+    distances: Callable[[Tensor, Tensor], Tensor] = lambda q, k: (
+        q.long()[..., :, None] - k.long()[..., None, :]
+    ),
+    scale: Callable[[Tensor], float] = lambda k: 1.0,
+    fall: Callable[[Tensor], Tensor] = torch.log1p,
+) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
+    def log_bias(q_positions, k_positions, slopes):
+        distance = distances(q_positions, k_positions).clamp(min=0).double()
+        falls = fall(distance) / scale(k_positions)
+        return -(slopes[:, None, None] * falls.unsqueeze(-3)).float()
+
+    return log_bias
+
+
+def _counted_from_zero(q: Tensor, k: Tensor) -> Tensor:
+    return torch.arange(q.shape[-1])[:, None] - torch.arange(k.shape[-1])
+
+
+def _counted_from_the_end(q: Tensor, k: Tensor) -> Tensor:
+    return _counted_from_zero(q, k) + k.shape[-1] - q.shape[-1]
+
+
+def _keys_less_queries(q: Tensor, k: Tensor) -> Tensor:
+    return k[..., None, :] - q[..., :, None]
+
+
+def _first_row(q: Tensor, k: Tensor) -> Tensor:
+    q, k = (t[0] if t.ndim == 2 else t for t in (q, k))
+    return q[:, None] - k[None, :]
+
+
+def _by_keys(k: Tensor) -> float:
+    return math.log1p(k.shape[-1])
+
+
+def _log_bias_cases(rng: Random) -> list[Case]:
+    def case(q: Tensor, k: Tensor, heads: int) -> Case:
+        slopes = torch.tensor([rng.uniform(0.2, 3.0) for _ in range(heads)])
+        return {"q_positions": q, "k_positions": k, "slopes": slopes}
+
+    start, gaps = rng.randint(3, 500), shuffled(rng, 7, below=90).sort().values
+    rows = torch.stack([torch.arange(6), shuffled(rng, 6, below=40).sort().values])
+    return [
+        case(torch.tensor([9]), torch.arange(10), 4),
+        case(torch.arange(5), torch.arange(5), 2),
+        case(torch.arange(start, start + 3), torch.arange(start + 3), 3),
+        case(gaps[-2:], gaps, 2),
+        case(gaps, gaps, 2),
+        case(rows[:, -3:], rows, 2),
+    ]
+
+
+LOG_BIAS = Exercise(
+    slug="choose-decoding-bias",
+    title="Repair: a bias that cannot decode",
+    kind="repair",
+    minutes=15,
+    points=3,
+    name="log_bias",
+    reference=_log_bias(),
+    cases=_log_bias_cases,
+    hints=(
+        "Decoding with a cache: one query, at position 9, and ten keys, at 0 to 9. What does the "
+        "published version take for the query's position?",
+        "The second fault: a token 3 steps back. Does it get the same bias in a text of 10 tokens "
+        "and in one of 100?",
+        "distance = q_positions[..., :, None] - k_positions[..., None, :]; for rows of a batch "
+        "this has three dimensions, and heads go before the last two: unsqueeze(-3).",
+    ),
+    mistakes=(
+        Mistake(
+            "as published",
+            "Both faults are still there: look at what it takes for positions, and at what it "
+            "divides by.",
+            _log_bias(_counted_from_zero, _by_keys),
+        ),
+        Mistake(
+            "counts from zero",
+            COUNTS_ITSELF,
+            _log_bias(_counted_from_zero),
+        ),
+        Mistake(
+            "counts back from the last key",
+            "You put the queries at the end of the keys. That mends decoding, and fails with gaps "
+            "and with rows that differ: use the positions given.",
+            _log_bias(_counted_from_the_end),
+        ),
+        Mistake(
+            "still depends on the length of the text",
+            "You still divide by something that grows with the text. So the same distance gets "
+            "another bias with every new token.",
+            _log_bias(scale=_by_keys),
+        ),
+        Mistake(
+            "key less query",
+            "The distance is i - j: query less key. With the sign turned round all earlier keys "
+            "get 0.",
+            _log_bias(_keys_less_queries),
+        ),
+        Mistake(
+            "later keys fall as well",
+            "You take distances without their sign. A key after its query gets 0: clamp(min=0).",
+            _log_bias(lambda q, k: (q[..., :, None] - k[..., None, :]).abs()),
+        ),
+        Mistake(
+            "later keys hidden",
+            "You hide keys after their query. Here they get 0: hiding them is the mask's work.",
+            lambda q_positions, k_positions, slopes: _log_bias()(
+                q_positions, k_positions, slopes
+            ).masked_fill(
+                _keys_less_queries(q_positions, k_positions).unsqueeze(-3) > 0, -math.inf
+            ),
+        ),
+        Mistake(
+            "rises with the distance",
+            "The sign is turned round: a key further back gets more. The bias is -s ln(1 + d).",
+            lambda *arguments: -_log_bias()(*arguments),
+        ),
+        Mistake(
+            "logarithm to base 2",
+            "ln is the natural logarithm: torch.log1p(d), or torch.log(1 + d).",
+            _log_bias(fall=lambda distance: torch.log2(1 + distance)),
+        ),
+        Mistake(
+            "all rows like the first",
+            "Rows of a batch have positions of their own, and you use those of the first row.",
+            _log_bias(_first_row),
+        ),
+        Mistake(
+            "linear instead of logarithmic",
+            "The bias should fall with ln(1 + distance), and yours with the distance.",
+            _log_bias(fall=lambda distance: distance),
+        ),
+    ),
+)
+
+# 11.6 the capstone ---------------------------------------------------------------------------
+
+TRAINED, TEXT = 128, 8  # tokens
+KEPT = torch.tensor([0, 1, 4, 6, 7])
+
+
+def _model(
+    scheme: PositionScheme | Callable[[int], PositionScheme], config: DecoderConfig
+) -> Decoder:
+    """Around one scheme, or one for each layer, with random parameters."""
+    if isinstance(scheme, PositionScheme):
+        return Subject(scheme, config, TRAINED).model()
+
+    def awake(layer: int) -> PositionScheme:
+        try:
+            one = scheme(layer)
+        except Exception as error:
+            says = f"{type(error).__name__}: {error}"
+            raise RuntimeError(
+                f"what my_scheme returned, called with layer {layer}: {says}"
+            ) from None
+        if not isinstance(one, PositionScheme):
+            kind = type(one).__name__
+            raise TypeError(f"for layer {layer} my_scheme gives no PositionScheme, but {kind}")
+        return Subject(one, config, TRAINED).awake()
+
+    torch.manual_seed(0)
+    return Decoder(config, awake).eval()
+
+
+@torch.no_grad()
+def _evidence(answer, dim, num_heads, tokens, shuffle, start):
+    """What a small model does with the scheme; two texts, at positions of their own."""
+    config = DecoderConfig(16, dim, num_layers=2, num_heads=num_heads, hidden_dim=dim)
+    scheme = answer(config)
+    own_module = isinstance(scheme, torch.nn.Module) and not isinstance(scheme, PositionScheme)
+    if own_module or not callable(scheme):
+        raise TypeError(
+            "my_scheme(config) must return a PositionScheme, or a function from layer number to "
+            f"scheme, got {type(scheme).__name__}"
+        )
+    model, positions, kept = _model(scheme, config), torch.arange(TEXT), Cache()
+    blind = _model(scheme, replace(config, causal=False))
+    seen = torch.zeros(TEXT, dtype=torch.bool)
+    seen[KEPT] = True
+    hidden = seen.expand(TEXT, TEXT) | torch.eye(TEXT).bool()
+    own = torch.stack([positions, 2 * positions + start])
+    far = tokens[:1].repeat(1, 4 * TRAINED // TEXT + 1)[:, : 4 * TRAINED]
+    asked = {
+        "a whole text": lambda: model(tokens, positions),
+        "token by token": lambda: torch.cat(
+            [model(tokens[:, [i]], positions[[i]], cache=kept) for i in range(TEXT)], dim=1
+        ),
+        "tokens hidden": lambda: model(tokens, positions, mask=hidden)[:, KEPT],
+        "tokens left out": lambda: model(tokens[:, KEPT], KEPT),
+        "rows with positions of their own": lambda: model(tokens, own),
+        "each row alone": lambda: torch.cat([model(tokens[[i]], own[i]) for i in range(2)]),
+        "shuffled after": lambda: blind(tokens, positions)[:, shuffle],
+        "shuffled before": lambda: blind(tokens[:, shuffle], positions),
+        "a text four times as long": lambda: model(far, torch.arange(far.shape[1]))[:, -4:],
+    }
+    found = {}
+    for what, compute in asked.items():
+        try:
+            found[what] = compute()
+        except Exception as error:  # whatever it is, the learner should know where
+            raise RuntimeError(f"{what}: {type(error).__name__}: {error}") from None
+    return found
+
+
+def _near(a: str, b: str, least: float = 1e-3) -> Callable[[Case, dict[str, Tensor]], bool]:
+    return lambda case, value: bool((value[a] - value[b]).abs().max() < least)
+
+
+def _scheme_cases(rng: Random) -> list[Case]:
+    heads = rng.choice([2, 3, 4])
+    tokens = torch.stack([shuffled(rng, TEXT, below=16) for _ in range(2)])
+    shuffle = torch.arange(TEXT).roll(1)
+    return [{"dim": 8 * heads, "num_heads": heads, "tokens": tokens, "shuffle": shuffle,
+             "start": rng.randint(2, 40)}]  # fmt: skip
+
+
+class _LogSlopes(PositionScheme):
+    """The solution's: a learned slope for each head, on the logarithm of the distance."""
+
+    def __init__(self, heads: int, bias: Callable[..., Tensor]) -> None:
+        super().__init__()
+        self.slopes = torch.nn.Parameter(torch.linspace(0.5, 3, heads))
+        self.bias = bias
+
+    def score_bias(self, q, k, q_positions, k_positions):
+        return self.bias(q_positions, k_positions, self.slopes).to(q.dtype)
+
+
+class _Sealed(PositionScheme):
+    """All doors shut, though it has something to learn."""
+
+    def __init__(self, heads: int) -> None:
+        super().__init__()
+        self.slopes = torch.nn.Parameter(torch.ones(heads))
+
+
+class _Rows(PositionScheme):
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        self.table = torch.nn.Parameter(torch.randn(TRAINED + 40, dim))
+
+    def embed(self, x, positions):
+        return x + self.table[positions]
+
+
+class _Explodes(PositionScheme):
+    """Grows with every step, and is no number any more far out."""
+
+    def rotate(self, q, k, q_positions, k_positions):
+        grown = 4.0 ** (q_positions[..., :, None] * 2).float().unsqueeze(-3)
+        return q * grown.to(q.dtype), k * (4.0 ** (-2 * k_positions[..., :, None])).unsqueeze(-3)
+
+
+def _scheme(config):
+    return _LogSlopes(config.num_heads, _log_bias())
+
+
+CAPSTONE = Exercise(
+    slug="choose-own-scheme",
+    title="Capstone: a scheme of your own",
+    kind="design",
+    minutes=35,
+    points=4,
+    name="my_scheme",
+    reference=_scheme,
+    cases=_scheme_cases,
+    evidence=_evidence,
+    forbidden=(
+        "Sinusoidal",
+        "LearnedAbsolute",
+        "NoPosition",
+        "DistanceBias",
+        "ClippedBias",
+        "T5Bias",
+        "ALiBi",
+        "Shaw",
+        "TransformerXL",
+        "Rotary",
+        "Waves",
+        "RECIPES",
+    ),
+    properties=(
+        Property(
+            "all scores are numbers, at up to four times the trained length too",
+            lambda case, value: all(bool(t.isfinite().all()) for t in value.values()),
+        ),
+        Property(
+            "without a mask, a text in another order is read otherwise (it tells order)",
+            lambda case, value: not _near("shuffled before", "shuffled after", 1e-4)(case, value),
+        ),
+        Property(
+            "token by token over a cache, a text scores as it does at once",
+            _near("token by token", "a whole text"),
+        ),
+        Property(
+            "a text with tokens left out scores like one where they are hidden",
+            _near("tokens left out", "tokens hidden"),
+        ),
+        Property(
+            "rows of a batch with positions of their own score as each does alone",
+            _near("rows with positions of their own", "each row alone"),
+        ),
+    ),
+    hints=(
+        "Begin with one door. In score_bias, the distances of all pairs are q_positions[..., :, "
+        "None] - k_positions[..., None, :]: with rows of their own these have three dimensions.",
+        "Heads go before the last two dimensions: bias.unsqueeze(-3) * slopes[:, None, None]. Give "
+        "back q's dtype with .to(q.dtype).",
+        "Never use the length of a tensor as a position. report_card names the probe that fails.",
+    ),
+    mistakes=(
+        Mistake(
+            "opens no door",
+            "Your scheme changes nothing, or next to nothing. Override embed, rotate, score_bias "
+            "or read, with exactly these names. Lost is what is the same for all columns of a "
+            "token (in the norm), or for all keys of a query (in the softmax).",
+            lambda config: _Sealed(config.num_heads),
+        ),
+        Mistake(
+            "counts tokens itself",
+            COUNTS_ITSELF,
+            lambda config: _LogSlopes(config.num_heads, _log_bias(_counted_from_zero)),
+        ),
+        Mistake(
+            "depends on the length of the text",
+            "The same two tokens score otherwise when the text grows, so what was computed before "
+            "is wrong after the next token.",
+            lambda config: _LogSlopes(config.num_heads, _log_bias(scale=_by_keys)),
+        ),
+        Mistake(
+            "all rows like the first",
+            "It takes the positions of the first row for the whole batch.",
+            lambda config: _LogSlopes(config.num_heads, _log_bias(_first_row)),
+        ),
+        Mistake(
+            "the second layer counts tokens itself",
+            "One layer goes by positions, another counts tokens. If you return a function, each "
+            "layer's scheme is asked.",
+            lambda config: (
+                lambda layer: _LogSlopes(
+                    config.num_heads, _log_bias(_counted_from_zero) if layer else _log_bias()
+                )
+            ),
+        ),
+        Mistake(
+            "a table that ends",
+            "It has no rows beyond what it was made for. What should happen there?",
+            lambda config: _Rows(config.dim),
+        ),
+        Mistake(
+            "grows without bound",
+            "Queries and keys are multiplied by powers of a number other than 1: far out they are "
+            "too large, or too small, for float32.",
+            lambda config: _Explodes(),
+        ),
+    ),
+)
+
+EXERCISES = (WORDS, REACH, CHOOSE, DISTANCE_TEST, LOG_BIAS, CAPSTONE)

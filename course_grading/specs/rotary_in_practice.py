@@ -1,0 +1,644 @@
+"""Exercises of lesson 07: why do implementations disagree?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from random import Random
+
+import torch
+from torch import Tensor
+
+from course_grading.exercise import Case, Exercise, Mistake, Property, Version
+from course_grading.specs.draw import normal, shuffled
+
+Turn = Callable[[Tensor, Tensor, float], Tensor]
+LIBRARY = ("rotate", "Rotary", "rotation_table")
+
+
+def _angles(positions: Tensor, dim: int, base: float) -> Tensor:
+    frequencies = base ** (-torch.arange(0, dim, 2).double() / dim)
+    return positions.double()[..., None] * frequencies
+
+
+def _halves(x: Tensor, angles: Tensor) -> Tensor:
+    """Pairs (i, i + dim / 2) turned by angles (..., length, dim / 2), in x's dtype."""
+    first, second = x.double().chunk(2, dim=-1)
+    cos, sin = angles.cos(), angles.sin()
+    return torch.cat([first * cos - second * sin, second * cos + first * sin], dim=-1).to(x.dtype)
+
+
+def _turn(x: Tensor, positions: Tensor, base: float) -> Tensor:
+    return _halves(x, _angles(positions, x.shape[-1], base))
+
+
+# 7.1 spacing of float32 ----------------------------------------------------------------------
+
+SPACING = Exercise(
+    slug="rotary-float32-spacing",
+    title="How far apart are float32 angles?",
+    kind="predict",
+    minutes=5,
+    points=1,
+    name="spacing",
+    reference=lambda: 2.0**-4,
+    hints=(
+        "1 000 000 lies between 2^19 = 524 288 and 2^20 = 1 048 576. From one power of two to the "
+        "next, numbers of one float type are equally far apart.",
+        "float32 keeps 24 binary digits, the first of which stands for 2^19 here. What does the "
+        "24th stand for?",
+    ),
+    mistakes=(
+        Mistake(
+            "the rounding error instead of the spacing",
+            "A number is rounded by at most half of the spacing. The spacing itself is asked.",
+            2.0**-5,
+        ),
+        Mistake(
+            "23 digits instead of 24",
+            "float32 stores 23 digits after the leading one, which is not stored: 24 count.",
+            2.0**-3,
+        ),
+        Mistake(
+            "epsilon times a million",
+            "torch.finfo(torch.float32).eps is the spacing from 1 to 2. It grows in steps, with "
+            "each power of two: multiply by 2^19, not by 1 000 000.",
+            lambda: 1e6 * torch.finfo(torch.float32).eps,
+        ),
+        Mistake(
+            "the spacing near 1",
+            "This is float32's spacing between 1 and 2. Near a million the same 24 digits have to "
+            "hold 20 digits in front of the point.",
+            lambda: torch.finfo(torch.float32).eps,
+        ),
+    ),
+)
+
+# 7.2 the slowest pair that turns -------------------------------------------------------------
+
+SLOWEST = Exercise(
+    slug="rotary-slowest-hand",
+    title="The slowest hand of p-RoPE",
+    kind="predict",
+    minutes=5,
+    points=1,
+    name="wavelength",
+    reference=lambda: 2 * math.pi * 10_000 ** (30 / 128),
+    relative_tolerance=0.005,
+    hints=(
+        "32 columns make 16 pairs, i = 0 to 15: the fastest 16 of the head's 64. Which exponent "
+        "2i / head_dim has the last of them?",
+        "Proportional: the exponent is divided by the width of the whole head, 128. A full turn is "
+        "2 pi radians.",
+    ),
+    mistakes=(
+        Mistake(
+            "exponents over the part's own width",
+            "This is the other meaning, *own*: exponents 2i / 32, so that the part reaches slow "
+            "pairs, too. Proportional divides by the whole head's 128.",
+            lambda: 2 * math.pi * 10_000 ** (30 / 32),
+        ),
+        Mistake(
+            "one pair too many",
+            "Pairs count from 0: the last of 16 is pair 15, with exponent 30 / 128.",
+            lambda: 2 * math.pi * 10_000 ** (32 / 128),
+        ),
+        Mistake(
+            "the whole head's slowest pair",
+            "Pair 63 stands still here: only the fastest 16 pairs turn.",
+            lambda: 2 * math.pi * 10_000 ** (126 / 128),
+        ),
+        Mistake(
+            "2 pi forgotten",
+            "This is one over the frequency, the number of positions in one radian. A full turn "
+            "has 2 pi of them.",
+            lambda: 10_000 ** (30 / 128),
+        ),
+    ),
+)
+
+# 7.3 converting projections ------------------------------------------------------------------
+
+
+def _order(head_dim: int) -> Tensor:
+    return torch.cat([torch.arange(0, head_dim, 2), torch.arange(1, head_dim, 2)])
+
+
+def _rows(weight: Tensor, heads: int, order: Callable[[int], Tensor] = _order) -> Tensor:
+    by_head = weight.unflatten(0, (heads, -1))
+    return by_head[:, order(by_head.shape[1])].flatten(0, 1)
+
+
+def _columns(weight: Tensor, heads: int) -> Tensor:
+    head_dim = len(weight) // heads
+    order = _order(head_dim)
+    moved = [block + order for block in range(0, weight.shape[1], head_dim)]
+    return weight[:, torch.cat(moved)]
+
+
+def _to_half(q_weight, k_weight, v_weight, num_heads, num_kv_heads):
+    return _rows(q_weight, num_heads), _rows(k_weight, num_kv_heads), v_weight
+
+
+def _keys_with_query_heads(q_weight, k_weight, v_weight, num_heads, num_kv_heads):
+    return _rows(q_weight, num_heads), _rows(k_weight, num_heads), v_weight
+
+
+def _across_heads(q_weight, k_weight, v_weight, num_heads, num_kv_heads):
+    return _rows(q_weight, 1), _rows(k_weight, 1), v_weight
+
+
+def _columns_moved(q_weight, k_weight, v_weight, num_heads, num_kv_heads):
+    return _columns(q_weight, num_heads), _columns(k_weight, num_kv_heads), v_weight
+
+
+def _inverse(q_weight, k_weight, v_weight, num_heads, num_kv_heads):
+    def order(d):
+        return _order(d).argsort()
+
+    return _rows(q_weight, num_heads, order), _rows(k_weight, num_kv_heads, order), v_weight
+
+
+def _values_too(q_weight, k_weight, v_weight, num_heads, num_kv_heads):
+    q, k, _ = _to_half(q_weight, k_weight, v_weight, num_heads, num_kv_heads)
+    return q, k, _rows(v_weight, num_kv_heads)
+
+
+def _weight_cases(rng: Random) -> list[Case]:
+    def case(heads, kv_heads, head_dim, dtype=torch.float32) -> Case:
+        dim = heads * head_dim
+        rows = (dim, kv_heads * head_dim, kv_heads * head_dim)
+        q, k, v = (normal(rng, n, dim, dtype=dtype) for n in rows)
+        return {
+            "q_weight": q, "k_weight": k, "v_weight": v,
+            "num_heads": heads, "num_kv_heads": kv_heads,
+        }  # fmt: skip
+
+    return [
+        case(1, 1, 8),
+        case(3, 3, 6),
+        case(4, 2, 8),
+        case(rng.choice([6, 9]), 3, 12, torch.bfloat16),
+        case(4, 1, 16),
+        case(2, 2, 2),
+    ]
+
+
+TO_HALF = Exercise(
+    slug="rotary-convert-weights",
+    title="Convert a model with grouped heads",
+    kind="implement",
+    minutes=25,
+    points=3,
+    name="to_half",
+    reference=_to_half,
+    cases=_weight_cases,
+    forbidden=("interleaved_to_half", "half_to_interleaved"),
+    hints=(
+        "Which rows of a weight make the numbers of head h? Take one head of width 8, with its "
+        "rows numbered 0 to 7. Pairs are (0, 1), (2, 3), (4, 5), (6, 7) now and shall be (0, 4), "
+        "(1, 5), (2, 6), (3, 7). So which old row must stand first, which fifth?",
+        "For width 8 the new order is 0, 2, 4, 6, 1, 3, 5, 7: all first partners, then all second "
+        "ones. Heads must not mix: weight.unflatten(0, (heads, -1)) gives (heads, head_dim, dim), "
+        "and indexing its second axis with that order moves rows within each head.",
+        "Queries have num_heads heads, keys have num_kv_heads. Values are not rotated at all.",
+    ),
+    mistakes=(
+        Mistake(
+            "keys permuted with the query head count",
+            "Where keys have fewer heads, dividing their rows by num_heads cuts heads into pieces, "
+            "and nothing is raised if it divides. Keys have num_kv_heads heads.",
+            _keys_with_query_heads,
+        ),
+        Mistake(
+            "columns permuted instead of rows",
+            "A row of the weight makes one number of the query; a column takes in one number of "
+            "the token. It is the query's numbers that change places: move rows.",
+            _columns_moved,
+        ),
+        Mistake(
+            "the inverse permutation",
+            "You convert from halves to neighbours. For one head of width 8 the rows must be taken "
+            "in the order 0, 2, 4, 6, 1, 3, 5, 7. (At width 4 both directions are the same.)",
+            _inverse,
+        ),
+        Mistake(
+            "values converted, too",
+            "Values are not rotated. If their rows move, everything that is read out comes to the "
+            "wrong place in the output projection.",
+            _values_too,
+        ),
+        Mistake(
+            "all heads permuted as one",
+            "The order runs over the whole weight, so rows leave their heads. Each head is "
+            "permuted by itself.",
+            _across_heads,
+        ),
+        Mistake(
+            "keys forgotten",
+            "Queries and keys must move alike, or their dot product pairs the wrong numbers.",
+            lambda q, k, v, heads, kv_heads: (_rows(q, heads), k, v),
+        ),
+    ),
+)
+
+# 7.4 repair: decoding ------------------------------------------------------------------------
+
+
+def _attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    new, total = q.shape[-2], k.shape[-2]
+    seen = torch.ones(new, total, dtype=torch.bool).tril(total - new)
+    scores = (q @ k.mT / q.shape[-1] ** 0.5).masked_fill(~seen, -torch.inf)
+    return scores.softmax(dim=-1) @ v
+
+
+def _decode_at(places: Callable[[int, int], tuple[Tensor, Tensor]], old_again: bool = False):
+    """Decoding where `places` tells where new queries and new keys stand, from old and new."""
+
+    def decode(q, k, v, past_k, past_v, frequencies):
+        q_at, k_at = (p.double()[:, None] * frequencies for p in places(len_of(past_k), len_of(k)))
+        if old_again:
+            past_k = _halves(past_k, torch.arange(len_of(past_k)).double()[:, None] * frequencies)
+        k = torch.cat([past_k, _halves(k, k_at)], dim=-2)
+        return _attention(_halves(q, q_at), k, torch.cat([past_v, v], dim=-2)), k
+
+    return decode
+
+
+def len_of(k: Tensor) -> int:
+    return k.shape[-2]
+
+
+def _after(old: int, new: int) -> tuple[Tensor, Tensor]:
+    places = old + torch.arange(new)
+    return places, places
+
+
+def _decode(q, k, v, past_k, past_v, frequencies):
+    return _decode_at(_after)(q, k, v, past_k, past_v, frequencies)
+
+
+def _decode_cases(rng: Random) -> list[Case]:
+    def case(batch, heads, old, new, dim=8, base=10_000.0, dtype=torch.float32) -> Case:
+        q, k, v = (normal(rng, batch, heads, new, dim, dtype=dtype) for _ in "qkv")
+        frequencies = base ** (-torch.arange(0, dim, 2).double() / dim)
+        past = normal(rng, batch, heads, old, dim, dtype=dtype)
+        turned = _halves(past, torch.arange(old).double()[:, None] * frequencies)
+        return {
+            "q": q, "k": k, "v": v, "past_k": turned,
+            "past_v": normal(rng, batch, heads, old, dim, dtype=dtype), "frequencies": frequencies,
+        }  # fmt: skip
+
+    return [
+        case(1, 1, 0, 4),
+        case(2, 2, 3, 1),
+        case(1, 2, rng.randint(6, 20), 3, base=100.0),
+        case(2, 1, rng.randint(30, 60), 1, dim=16),
+        case(1, 1, 5, 2, dtype=torch.bfloat16),
+        case(1, 1, 0, 1),
+    ]
+
+
+DECODE = Exercise(
+    slug="rotary-decode",
+    title="Repair: every new token stands at 0",
+    kind="repair",
+    minutes=15,
+    points=2,
+    name="decode",
+    reference=_decode,
+    cases=_decode_cases,
+    properties=(
+        Property(
+            "both results have the dtype of q",
+            lambda case, value: all(t.dtype == case["q"].dtype for t in value),
+        ),
+    ),
+    forbidden=(*LIBRARY, "attend"),
+    hints=(
+        "Run it on six tokens at once, with an empty cache; then on five, and on the sixth with "
+        "the cache of the five. Which angle does the sixth get in each case?",
+        "The cache holds past_k.shape[-2] tokens, at positions 0, 1, 2, ... Where does the first "
+        "new token stand, and where the second?",
+        "Positions of new tokens: past_k.shape[-2] + torch.arange(q.shape[-2]). The cached keys "
+        "are turned already: leave them alone.",
+    ),
+    mistakes=(
+        Mistake(
+            "positions restart at 0",
+            "A new token's position is counted from the new tokens alone, so the first of them is "
+            "always at 0. It stands behind all that the cache holds.",
+            _decode_at(lambda old, new: (torch.arange(new), torch.arange(new))),
+        ),
+        Mistake(
+            "new keys still restart at 0",
+            "Queries stand where they should, new keys at 0, 1, 2, ... Both are turned by the same "
+            "positions.",
+            _decode_at(lambda old, new: (old + torch.arange(new), torch.arange(new))),
+        ),
+        Mistake(
+            "counts the new token twice",
+            "With 5 tokens in the cache, at 0 to 4, the next one stands at 5, not at 6.",
+            _decode_at(lambda old, new: (old + 1 + torch.arange(new), old + 1 + torch.arange(new))),
+        ),
+        Mistake(
+            "all new tokens at one position",
+            "One position serves for one new token. When several come at once, each stands one "
+            "further than the one before.",
+            _decode_at(lambda old, new: (torch.full((new,), old), torch.full((new,), old))),
+        ),
+        Mistake(
+            "cached keys turned again",
+            "The cache holds keys that are turned already. Turn the new ones only, then append.",
+            _decode_at(_after, old_again=True),
+        ),
+    ),
+)
+
+# 7.5 repair: a table that remembers too little -----------------------------------------------
+
+
+def _served(requests):
+    return [_turn(x, positions, base) for x, positions, base in requests]
+
+
+def _serving(
+    *,
+    base_noticed: bool = True,
+    positions_used: bool = True,
+    keeps: str = "float64",
+    out: bool = True,
+):
+    """A server with a table of cosines, and some of the faults that such tables have.
+
+    `keeps` is the dtype of the table: "float64", "first" (of the first request), "exact" (of each
+    request, angles included).
+    """
+
+    def serve(requests):
+        results, kept_base, kept = [], None, None
+        for x, positions, base in requests:
+            if kept_base is None or base_noticed:
+                kept_base = base
+            at = positions if positions_used else torch.arange(len(x))
+            if kept is None:
+                kept = x.dtype
+            angles = _angles(at, x.shape[-1], kept_base)
+            if keeps == "exact":
+                angles = at.to(x.dtype)[:, None] * kept_base ** (
+                    -torch.arange(0, x.shape[-1], 2).to(x.dtype) / x.shape[-1]
+                )
+            cos, sin = angles.cos(), angles.sin()
+            if keeps == "first":
+                cos, sin = cos.to(kept), sin.to(kept)
+            first, second = x.double().chunk(2, dim=-1)
+            cos, sin = cos.double(), sin.double()
+            turned = torch.cat([first * cos - second * sin, second * cos + first * sin], dim=-1)
+            results.append(turned.to(x.dtype if out else torch.float32))
+        return results
+
+    return serve
+
+
+def _as_published(requests):
+    """Base, dtype and positions of the first request that made the table."""
+    results, cos, sin = [], torch.empty(0, 0), torch.empty(0, 0)
+    for x, _, base in requests:
+        n, dim = x.shape
+        if n > len(cos):
+            theta = base ** (-torch.arange(0, dim, 2) / dim)
+            angles = torch.arange(n)[:, None] * theta
+            cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
+        first, second = x.chunk(2, dim=-1)
+        turned = [first * cos[:n] - second * sin[:n], second * cos[:n] + first * sin[:n]]
+        results.append(torch.cat(turned, dim=-1))
+    return results
+
+
+def _request_cases(rng: Random) -> list[Case]:
+    def request(positions, base=10_000.0, dtype=torch.float32):
+        return normal(rng, len(positions), 8, dtype=dtype), positions, base
+
+    def run(n, start=0):
+        return torch.arange(start, start + n)
+
+    start = rng.randint(300, 900)
+    low = torch.bfloat16
+    return [
+        {"requests": [request(run(4))]},
+        {"requests": [request(run(4)), request(run(3), 500.0)]},
+        {"requests": [request(run(4)), request(run(3, 9)), request(shuffled(rng, 5, 300))]},
+        {"requests": [request(run(4), dtype=low), request(run(4))]},
+        {"requests": [request(run(2)), request(run(9, start), 100.0, low), request(run(1, 7))]},
+        {"requests": []},
+    ]
+
+
+SERVE = Exercise(
+    slug="rotary-stale-table",
+    title="Repair: a table that remembers too little",
+    kind="repair",
+    minutes=15,
+    points=2,
+    name="serve",
+    reference=_served,
+    cases=_request_cases,
+    properties=(
+        Property(
+            "each result has the dtype of its x",
+            lambda case, value: all(
+                result.dtype == x.dtype
+                for result, (x, _, _) in zip(value, case["requests"], strict=True)
+            ),
+        ),
+    ),
+    forbidden=LIBRARY,
+    hints=(
+        "Serve two requests that differ in base only, one after the other, then each of them "
+        "alone. Which result changes? Do the same with two dtypes, and with positions 5, 6, 7 "
+        "after 0, 1, 2.",
+        "The table is filed under its length, and depends on base, dtype and positions as well. "
+        "The surest repair is to keep nothing: make cosines and sines for each request.",
+        "angles = positions.double()[:, None] * frequencies, with the frequencies in float64; "
+        "turn x in float64 or float32, and convert the result to x.dtype at the end.",
+    ),
+    mistakes=(
+        Mistake(
+            "as published",
+            "The table is made for the first request, and again only for a longer one: later "
+            "requests get its base, its dtype, and positions 0, 1, 2, ...",
+            _as_published,
+        ),
+        Mistake(
+            "a new base not noticed",
+            "The second request may have another base. Whatever you keep between requests must be "
+            "filed under the base, too.",
+            _serving(base_noticed=False),
+        ),
+        Mistake(
+            "positions not used",
+            "Rows 0, 1, 2, ... of the table are right for a text that begins at 0 only. Each "
+            "request says where its tokens stand.",
+            _serving(positions_used=False),
+        ),
+        Mistake(
+            "the first request's dtype stays",
+            "If the first request is bfloat16, its cosines have 8 binary digits, and a float32 "
+            "request after it gets those.",
+            _serving(keeps="first"),
+        ),
+        Mistake(
+            "angles in the dtype of x",
+            "In bfloat16 positions beyond 256 cannot be told apart. Make angles in float64 or "
+            "float32, round the result.",
+            _serving(keeps="exact"),
+        ),
+        Mistake(
+            "result no longer in x's dtype",
+            "The numbers are right, but a bfloat16 request gets float32 back.",
+            _serving(out=False),
+        ),
+    ),
+)
+
+# 7.6 write the test --------------------------------------------------------------------------
+
+
+def _one_by_one(x: Tensor, positions: Tensor, base: float) -> Tensor:
+    out, half = torch.empty_like(x), x.shape[-1] // 2
+    for row, position in enumerate(positions.tolist()):
+        for i in range(half):
+            angle = position / base ** (i / half)
+            a, b = x[row, i].item(), x[row, i + half].item()
+            out[row, i] = a * math.cos(angle) - b * math.sin(angle)
+            out[row, i + half] = b * math.cos(angle) + a * math.sin(angle)
+    return out
+
+
+def _by_complex_numbers(x: Tensor, positions: Tensor, base: float) -> Tensor:
+    angles = _angles(positions, x.shape[-1], base)
+    turned = torch.complex(*x.double().chunk(2, dim=-1)) * torch.exp(1j * angles)
+    return torch.cat([turned.real, turned.imag], dim=-1).to(x.dtype)
+
+
+def _with_float32_tables(x: Tensor, positions: Tensor, base: float) -> Tensor:
+    angles = _angles(positions, x.shape[-1], base)
+    cos, sin = (torch.cat([t, t], dim=-1).float() for t in (angles.cos(), angles.sin()))
+    first, second = x.float().chunk(2, dim=-1)
+    return (x.float() * cos + torch.cat([-second, first], dim=-1) * sin).to(x.dtype)
+
+
+def _neighbours(x: Tensor, positions: Tensor, base: float) -> Tensor:
+    order = _order(x.shape[-1])
+    return _turn(x[..., order], positions, base)[..., order.argsort()]
+
+
+def _repeated_pairwise(x: Tensor, positions: Tensor, base: float) -> Tensor:
+    angles = _angles(positions, x.shape[-1], base).repeat_interleave(2, dim=-1)
+    first, second = x.double().chunk(2, dim=-1)
+    turned = torch.cat([-second, first], dim=-1)
+    return (x.double() * angles.cos() + turned * angles.sin()).to(x.dtype)
+
+
+def _sign_lost(x: Tensor, positions: Tensor, base: float) -> Tensor:
+    angles = _angles(positions, x.shape[-1], base).repeat(1, 2)
+    turned = x.double().roll(x.shape[-1] // 2, dims=-1)
+    return (x.double() * angles.cos() + turned * angles.sin()).to(x.dtype)
+
+
+def _exponent_i(x: Tensor, positions: Tensor, base: float) -> Tensor:
+    return _turn(x, positions, base**0.5)
+
+
+def _drawn(*shape: int) -> Tensor:
+    return torch.randn(shape, generator=torch.Generator().manual_seed(0))
+
+
+def _test_turn(turn: Turn) -> None:
+    for at, dim, base in ([7, 2, 40], 8, 10_000.0), ([0, 5], 6, 50.0):
+        x, positions = _drawn(len(at), dim), torch.tensor(at)
+        assert torch.allclose(turn(x, positions, base), _one_by_one(x, positions, base), atol=1e-3)
+
+
+def _test_lengths(turn: Turn) -> None:
+    x, positions = _drawn(5, 8), torch.arange(5)
+    assert torch.allclose(turn(x, positions, 100.0).norm(dim=-1), x.norm(dim=-1), atol=1e-3)
+
+
+def _test_position_0(turn: Turn) -> None:
+    x = _drawn(1, 8)
+    assert torch.allclose(turn(x, torch.tensor([0]), 100.0), x, atol=1e-4)
+
+
+def _test_width_2(turn: Turn) -> None:
+    x, positions = _drawn(3, 2), torch.tensor([3, 9, 4])
+    assert torch.allclose(turn(x, positions, 100.0), _one_by_one(x, positions, 100.0), atol=1e-3)
+
+
+def _test_exactly(turn: Turn) -> None:
+    x, positions = _drawn(3, 8), torch.tensor([7, 2, 40])
+    assert torch.equal(turn(x, positions, 50.0), _one_by_one(x, positions, 50.0))
+
+
+LAYOUT_TEST = Exercise(
+    slug="rotary-halves-test",
+    title="Write the test: is this RoPE in halves?",
+    kind="test",
+    minutes=20,
+    points=3,
+    name="test_turn",
+    reference=_test_turn,
+    versions=(
+        Version("cut into halves", True, _turn),
+        Version("one number at a time", True, _one_by_one),
+        Version("with complex numbers", True, _by_complex_numbers),
+        Version("with tables in float32", True, _with_float32_tables),
+        Version("neighbours are pairs", False, _neighbours),
+        Version("frequencies repeated pairwise, rotated as halves", False, _repeated_pairwise),
+        Version("a minus sign lost", False, _sign_lost),
+        Version("turns backwards", False, lambda x, p, base: _turn(x, -p, base)),
+        Version("exponent i/dim instead of 2i/dim", False, _exponent_i),
+        Version(
+            "positions not used", False, lambda x, p, base: _turn(x, torch.arange(len(x)), base)
+        ),
+        Version("counts from 1", False, lambda x, p, base: _turn(x, p + 1, base)),
+        Version("base not used", False, lambda x, p, base: _turn(x, p, 10_000.0)),
+    ),
+    hints=(
+        "What a rotation *does* (it keeps lengths, scores depend on distances) holds for both "
+        "layouts, and for backward turns. Only values that you know by other means tell them "
+        "apart.",
+        "Work one row out by hand: dim = 4, base = 100, position 3. Pair 0 is columns 0 and 2, "
+        "turned by 3 radians; pair 1 is columns 1 and 3, turned by 0.3. The first number of a pair "
+        "becomes a cos - b sin, the second b cos + a sin.",
+        "Make the faults visible: four different numbers in x, a position that is not 0 and not "
+        "its row's number, a base that is not 10000. Allow a small difference.",
+    ),
+    mistakes=(
+        Mistake(
+            "asks only what every rotation does",
+            "Any rotation keeps lengths, and makes scores depend on distance: neighbours as pairs, "
+            "backward turns and wrong frequencies all pass. Compare values that you know.",
+            _test_lengths,
+        ),
+        Mistake(
+            "only position 0",
+            "At position 0 nothing turns, and every layout agrees.",
+            _test_position_0,
+        ),
+        Mistake(
+            "one pair only",
+            "With dim = 2 there is one pair, and both layouts are the same. Take at least four "
+            "columns.",
+            _test_width_2,
+        ),
+        Mistake(
+            "asks for equality to the last bit",
+            "Right programs round differently. Allow a small difference: torch.allclose(..., "
+            "atol=1e-3).",
+            _test_exactly,
+        ),
+    ),
+)
+
+EXERCISES = (SPACING, SLOWEST, TO_HALF, DECODE, SERVE, LAYOUT_TEST)

@@ -1,0 +1,645 @@
+"""Exercises of lesson 09: can a trained RoPE read further?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+
+import torch
+from torch import Tensor
+
+from course_grading.exercise import Case, Exercise, Mistake, Property, Version
+from course_grading.specs.draw import COUNTS_ITSELF, shuffled
+
+LIBRARY = ("interpolated", "ntk_aware", "dynamic_ntk", "from_rope_parameters", "METHODS")
+
+
+def _frequencies(dim: int, base: float) -> Tensor:
+    return base ** (-torch.arange(0, dim, 2).double() / dim)
+
+
+def _raised(base: float, dim: int, stretch: float) -> float:
+    return base * stretch ** (dim / (dim - 2))
+
+
+# 9.1 interpolation ---------------------------------------------------------------------------
+
+
+def _angles(positions: Tensor, dim: int, base: float) -> Tensor:
+    return (positions.double()[..., None] * _frequencies(dim, base)).float()
+
+
+def _interpolated(positions, scale, dim, base):
+    return _angles(positions.double() / scale, dim, base)
+
+
+def _whole_positions(positions, scale, dim, base):
+    return _angles((positions / scale).long(), dim, base)
+
+
+def _last_half(positions, scale, dim, base):
+    angles = _angles(positions, dim, base)
+    angles[..., dim // 4 :] /= scale
+    return angles
+
+
+def _interpolation_cases(rng: Random) -> list[Case]:
+    def case(positions, scale, dim, base) -> Case:
+        return {"positions": positions, "scale": scale, "dim": dim, "base": base}
+
+    batch = torch.stack([shuffled(rng, 4, 300) for _ in range(2)])
+    return [
+        case(torch.tensor([1, 5, 90]), 4.0, 8, 10_000.0),
+        case(torch.tensor(7), 8.0, 4, 100.0),
+        case(batch, 2.5, 2 * rng.randint(4, 16), 500_000.0),
+        case(torch.tensor([[3, 3, 90]]), 1.0, 8, 10_000.0),
+    ]
+
+
+INTERPOLATION = Exercise(
+    slug="stretch-interpolation",
+    title="Interpolation",
+    kind="implement",
+    minutes=10,
+    points=2,
+    name="interpolated_angles",
+    reference=_interpolated,
+    cases=_interpolation_cases,
+    forbidden=LIBRARY,
+    hints=(
+        "Position p counts as p / scale. At 4 times the length, the last position counts as about "
+        "the last one of training.",
+        "Frequencies first: base ** (-torch.arange(0, dim, 2) / dim). An angle is position times "
+        "frequency: give positions one more dimension at the end.",
+        "Whole numbers cannot hold 1 / 4: divide with /, which makes a new tensor, not with //, "
+        "and not in place.",
+    ),
+    mistakes=(
+        Mistake(
+            "positions rounded to whole numbers",
+            "Divided and cut off, positions 4, 5, 6 and 7 all become 1. Keep the fractions: "
+            "positions / scale.",
+            _whole_positions,
+        ),
+        Mistake(
+            "stretched the wrong way",
+            "Your angles are multiplied by scale. A longer text needs *smaller* steps.",
+            lambda positions, scale, dim, base: _angles(positions.double() * scale, dim, base),
+        ),
+        Mistake(
+            "positions and frequencies both divided",
+            "You divide twice. Scale positions, or frequencies: the product is the same.",
+            lambda positions, scale, dim, base: _angles(positions.double() / scale**2, dim, base),
+        ),
+        Mistake(
+            "base multiplied instead",
+            "That is the other method: a larger base leaves the fastest pair as it is. "
+            "Interpolation slows every pair by scale.",
+            lambda positions, scale, dim, base: _angles(positions, dim, base * scale),
+        ),
+        Mistake(
+            "fast pairs left alone",
+            "You slow the slow half of the pairs only. It is not a bad idea, but interpolation "
+            "slows all of them.",
+            _last_half,
+        ),
+        Mistake(
+            "exponent without the 2",
+            "Pair i has the frequency base ** (-2 i / dim), and yours have base ** (-i / dim): "
+            "count 0, 2, 4, ... up to dim.",
+            lambda positions, scale, dim, base: _interpolated(positions, scale, dim, base**0.5),
+        ),
+        Mistake(
+            "10 000 written in",
+            "The base is an argument: not every model has 10 000.",
+            lambda positions, scale, dim, base: _interpolated(positions, scale, dim, 10_000.0),
+        ),
+        Mistake(
+            "a batch of one taken apart",
+            "A row alone in its batch, positions of shape (1, n), loses a dimension in squeeze. "
+            "The result has all dimensions of positions, and one more at the end.",
+            lambda positions, scale, dim, base: _interpolated(positions, scale, dim, base).squeeze(
+                0
+            ),
+        ),
+        Mistake(
+            "positions not used",
+            COUNTS_ITSELF,
+            lambda positions, scale, dim, base: _interpolated(
+                torch.arange(positions.numel()).view(positions.shape), scale, dim, base
+            ),
+        ),
+    ),
+)
+
+# 9.2 the base --------------------------------------------------------------------------------
+
+
+def _ntk_base(base, dim, original_length, length):
+    return _raised(base, dim, max(1.0, length / original_length))
+
+
+def _with_exponent(exponent: Callable[[int], float]) -> Callable[..., float]:
+    def ntk_base(base, dim, original_length, length):
+        return base * max(1.0, length / original_length) ** exponent(dim)
+
+    return ntk_base
+
+
+def _base_cases(rng: Random) -> list[Case]:
+    def case(base, dim, original_length, length) -> Case:
+        return {"base": base, "dim": dim, "original_length": original_length, "length": length}
+
+    return [
+        case(10_000.0, 4, 128, 512),
+        case(10_000.0, 512, 2048, 16_384),
+        case(500_000.0, 2 * rng.randint(8, 64), 2048, rng.randint(5000, 30_000)),
+        case(10_000.0, 32, 4096, 4096),
+        case(10_000.0, 32, 4096, rng.randint(100, 3000)),
+        case(500_000.0, 32, 4096, rng.randint(100, 3000)),
+    ]
+
+
+BASE = Exercise(
+    slug="stretch-ntk-base",
+    title="The base",
+    kind="implement",
+    minutes=10,
+    points=2,
+    name="ntk_base",
+    reference=_ntk_base,
+    cases=_base_cases,
+    forbidden=LIBRARY,
+    hints=(
+        "Frequencies are base ** (-2 i / dim), and the slowest pair has i = dim / 2 - 1. What is "
+        "its exponent?",
+        "If the base grows by c, the slowest pair slows by c ** ((dim - 2) / dim). That is to be "
+        "the ratio of the lengths: solve for c.",
+        "c = ratio ** (dim / (dim - 2)); and the ratio is never taken below 1.",
+    ),
+    mistakes=(
+        Mistake(
+            "base times the ratio",
+            "With base * ratio the slowest pair is slowed by ratio ** ((dim - 2) / dim), which is "
+            "less. With dim = 4 it is only the root.",
+            _with_exponent(lambda dim: 1.0),
+        ),
+        Mistake(
+            "exponent upside down",
+            "You use (dim - 2) / dim. That is what a base does to the slowest pair; to undo it, "
+            "take dim / (dim - 2).",
+            _with_exponent(lambda dim: (dim - 2) / dim),
+        ),
+        Mistake(
+            "exponent dim / (dim - 1)",
+            "The last pair's exponent is 2 (dim / 2 - 1) / dim = (dim - 2) / dim: two numbers make "
+            "a pair.",
+            _with_exponent(lambda dim: dim / (dim - 1)),
+        ),
+        Mistake(
+            "exponent cut to a whole number",
+            "dim // (dim - 2) is 1 for every dim above 4. Divide with /.",
+            _with_exponent(lambda dim: dim // (dim - 2)),
+        ),
+        Mistake(
+            "ratio upside down",
+            "You divide original_length by length. The text is `length` tokens long, and the base "
+            "grows with it.",
+            lambda base, dim, original_length, length: _raised(
+                base, dim, max(1.0, original_length / length)
+            ),
+        ),
+        Mistake(
+            "10 000 written in",
+            "The base is an argument: not every model has 10 000.",
+            lambda base, dim, original_length, length: _ntk_base(
+                10_000.0, dim, original_length, length
+            ),
+        ),
+        Mistake(
+            "short texts get 10 000",
+            "A short text needs no other base than the model's own, and that need not be 10 000.",
+            lambda base, dim, original_length, length: max(
+                10_000.0, _raised(base, dim, length / original_length)
+            ),
+        ),
+        Mistake(
+            "short texts get a smaller base",
+            "For texts shorter than original_length your base falls, and pairs turn faster than "
+            "in training. Never stretch by less than 1.",
+            lambda base, dim, original_length, length: _raised(base, dim, length / original_length),
+        ),
+        Mistake(
+            "base to the power",
+            "You raise the base itself to a power. The base is *multiplied* by a power of the "
+            "ratio.",
+            lambda base, dim, original_length, length: (
+                base ** (dim / (dim - 2)) * max(1.0, length / original_length)
+            ),
+        ),
+    ),
+)
+
+# 9.3 how far is too far ----------------------------------------------------------------------
+
+TOO_FAR = Exercise(
+    slug="stretch-too-far",
+    title="How far does it go too far?",
+    kind="predict",
+    minutes=10,
+    points=1,
+    name="times_as_far",
+    reference=lambda: 16_383 / 2047 / 8 ** (48 / 62),
+    relative_tolerance=0.005,
+    hints=(
+        "Distances get 8 times as large (16383 instead of 2047). And the pair is slower than "
+        "before: by how much?",
+        "NTK-aware slows pair i by s ** (2 i / (d - 2)): by 1 for the first, by s for the last.",
+    ),
+    mistakes=(
+        Mistake(
+            "an unchanged pair",
+            "So far it would go with its old frequency. But the larger base slows it.",
+            lambda: 16_383 / 2047,
+        ),
+        Mistake(
+            "how much the pair is slowed",
+            "This is by how much pair 24 is slowed. Its distances get 8 times as large meanwhile.",
+            lambda: 8 ** (48 / 62),
+        ),
+        Mistake(
+            "upside down",
+            "You divided what it has seen by what it gets. Below 1 it would be safe.",
+            lambda: 8 ** (48 / 62) / (16_383 / 2047),
+        ),
+        Mistake(
+            "as if the rule were kept",
+            "That holds for the last pair alone. Pair 24 of 0 to 31 is slowed by less than 8.",
+            1.0,
+        ),
+        Mistake(
+            "slowed by the base times s",
+            "With base * s pair i would be slowed by s ** (2 i / d). The NTK-aware base is larger: "
+            "s ** (2 i / (d - 2)).",
+            lambda: 16_383 / 2047 / 8 ** (48 / 64),
+        ),
+    ),
+)
+
+# 9.4 repair: a server that remembers ---------------------------------------------------------
+
+Stretches = Callable[[list[int], int], list[float]]
+
+
+def _serve_by(stretches: Stretches) -> Callable[..., list[Tensor]]:
+    """A server whose stretches follow from all lengths and the original one."""
+
+    def serve(lengths, dim, base, original_length):
+        return [
+            _frequencies(dim, _raised(base, dim, stretch)).float()
+            for stretch in stretches(lengths, original_length)
+        ]
+
+    return serve
+
+
+def _by_own_length(lengths: list[int], original: int) -> list[float]:
+    return [max(1.0, n / original) for n in lengths]
+
+
+def _so_far(lengths: list[int]) -> list[int]:
+    return [max(lengths[: i + 1]) for i in range(len(lengths))]
+
+
+def _resets_when_short(lengths: list[int], original: int) -> list[float]:
+    found, longest = [], original
+    for n in lengths:
+        longest = original if n <= original else max(longest, n)
+        found.append(longest / original)
+    return found
+
+
+def _server_cases(rng: Random) -> list[Case]:
+    def case(lengths, dim, base, original_length) -> Case:
+        return {"lengths": lengths, "dim": dim, "base": base, "original_length": original_length}
+
+    between = rng.randint(250, 450)
+    return [
+        case([512], 8, 10_000.0, 128),
+        case([60], 8, 10_000.0, 128),
+        case([100, 512, 128], 16, 100.0, 128),
+        case([1024, between, 2048, between], 8, 10_000.0, 128),
+        case([300, 40, 299, 1], 4, 500.0, 100),
+    ]
+
+
+SERVER = Exercise(
+    slug="stretch-server",
+    title="Repair: a server that remembers",
+    kind="repair",
+    minutes=15,
+    points=3,
+    name="serve",
+    reference=_serve_by(_by_own_length),
+    cases=_server_cases,
+    properties=(
+        Property(
+            "no pair turns faster than in training",
+            lambda case, value: all(
+                bool((served <= _frequencies(case["dim"], case["base"]) + 1e-5).all())
+                for served in value
+            ),
+        ),
+    ),
+    forbidden=LIBRARY,
+    hints=(
+        "Serve [512, 100], then [100] alone, for original_length 128. Where does the answer to 100 "
+        "differ, and should it?",
+        "The first fault is `longest`: the stretch belongs to the text at hand. Now serve [32] "
+        "alone. Is pair 1 slower or faster than in training?",
+        "stretch = max(1.0, n / original_length), and nothing is kept between requests.",
+    ),
+    mistakes=(
+        Mistake(
+            "as published",
+            "Both faults are still there: it remembers the longest text, and a short text right "
+            "after the start is stretched by less than 1.",
+            _serve_by(lambda lengths, original: [n / original for n in _so_far(lengths)]),
+        ),
+        Mistake(
+            "never shrinks back",
+            "No stretch is below 1 now. But after a long text all later ones get its frequencies.",
+            _serve_by(lambda lengths, original: _by_own_length(_so_far(lengths), original)),
+        ),
+        Mistake(
+            "short texts are squeezed together",
+            "It remembers nothing now. But a text shorter than original_length gets a stretch "
+            "below 1: its pairs turn faster than in training.",
+            _serve_by(lambda lengths, original: [n / original for n in lengths]),
+        ),
+        Mistake(
+            "resets for short texts only",
+            "You go back when a text fits original_length. A text of medium length still gets the "
+            "frequencies of a longer one before it.",
+            _serve_by(_resets_when_short),
+        ),
+        Mistake(
+            "all get the frequencies of the longest",
+            "You look for the longest text first. A request does not know what comes after it, "
+            "and needs nothing but its own length.",
+            _serve_by(
+                lambda lengths, original: _by_own_length([max(lengths)] * len(lengths), original)
+            ),
+        ),
+        Mistake(
+            "does not stretch at all",
+            "You return the original frequencies, for long texts too.",
+            _serve_by(lambda lengths, original: [1.0] * len(lengths)),
+        ),
+        Mistake(
+            "one request late",
+            "Each text gets the frequencies of the one before it.",
+            _serve_by(
+                lambda lengths, original: _by_own_length([original, *lengths[:-1]], original)
+            ),
+        ),
+    ),
+)
+
+# 9.5 write the test: tomorrow's keys ---------------------------------------------------------
+
+Rows = Callable[[Tensor, Tensor, int], list[Tensor]]
+
+
+def _turned(x: Tensor, positions: Tensor, frequencies: Tensor) -> Tensor:
+    """Pairs (i, i + dim / 2) turned; `frequencies` for all rows, or one row of them each."""
+    angles = positions.double()[:, None] * frequencies
+    first, second = x.double().chunk(2, dim=-1)
+    cos, sin = angles.cos(), angles.sin()
+    return torch.cat([first * cos - second * sin, second * cos + first * sin], dim=-1)
+
+
+def _like(scores: Tensor, q: Tensor) -> Tensor:
+    """In the dtype of q, or float32 where q holds whole numbers."""
+    return scores.to(torch.promote_types(q.dtype, torch.float32))
+
+
+def _now(dim: int, length: float, original_length: int) -> Tensor:
+    return _frequencies(dim, _raised(10_000.0, dim, max(1.0, length / original_length)))
+
+
+def _rows_by(
+    of_query: Callable[[int, int, int], Tensor],
+    of_keys: Callable[[int, int, int], Tensor] | None = None,
+    query_at: Callable[[int], int] = lambda t: t,
+) -> Rows:
+    """Frequencies as functions of dim, the tokens so far, and the original length."""
+
+    def rows(q, k, original_length):
+        found = []
+        for t in range(len(q)):
+            asked = q.shape[-1], t + 1, original_length
+            query = _turned(q[t : t + 1], torch.tensor([query_at(t)]), of_query(*asked))
+            keys = _turned(k[: t + 1], torch.arange(t + 1), (of_keys or of_query)(*asked))
+            found.append(_like(keys @ query[0], q))
+        return found
+
+    return rows
+
+
+def _kept_before(q, k, original_length):
+    cache, found = [], []
+    for t, (query, key) in enumerate(zip(q, k, strict=True)):
+        cache.append(key)
+        both = torch.cat([torch.stack(cache), query[None]])
+        places = torch.tensor([*range(t + 1), t])
+        turned = _turned(both, places, _now(len(key), t + 1, original_length))
+        found.append(_like(turned[:-1] @ turned[-1], q))
+    return found
+
+
+def _by_distance(q, k, original_length):
+    pairs_q, pairs_k = (torch.complex(*x.double().chunk(2, dim=-1)) for x in (q, k))
+    found = []
+    for t in range(len(q)):
+        distance = torch.arange(t, -1, -1)[:, None]
+        turn = torch.exp(1j * distance * _now(q.shape[-1], t + 1, original_length))
+        scores = (pairs_q[t] * pairs_k[: t + 1].conj() * turn).real.sum(dim=-1)
+        found.append(_like(scores, q))
+    return found
+
+
+def _each_of_its_day(dim: int, length: int, original_length: int) -> Tensor:
+    return torch.stack([_now(dim, n, original_length) for n in range(1, length + 1)])
+
+
+def _plain(dim: int, length: int, original_length: int) -> Tensor:
+    return _frequencies(dim, 10_000.0)
+
+
+def _by_doubling(dim: int, length: int, original_length: int) -> Tensor:
+    room = original_length
+    while room < length:
+        room *= 2
+    return _now(dim, room, original_length)
+
+
+def _ahead(q, k, original_length):
+    return _rows_by(lambda dim, n, original: _now(dim, len(q), original))(q, k, original_length)
+
+
+def _drawn(length: int = 12, dim: int = 8) -> tuple[Tensor, Tensor]:
+    q, k = torch.randn(2, length, dim, generator=torch.Generator().manual_seed(3)).double()
+    return q, k
+
+
+def _compare(rows: Rows, places: range, tolerance: float, original_length: int = 4) -> None:
+    q, k = _drawn()
+    got, expected = rows(q, k, original_length), _kept_before(q, k, original_length)
+    for t in places:
+        assert got[t].shape == (t + 1,)
+        assert (got[t].double() - expected[t]).abs().max() <= tolerance
+
+
+def _test_rows(rows: Rows) -> None:
+    _compare(rows, range(12), 1e-3)
+
+
+def _test_own_keys(rows: Rows) -> None:
+    q, k = _drawn()
+    for t, scores in enumerate(rows(q, k, 4)):
+        assert abs(scores[-1] - q[t] @ k[t]) < 1e-3
+
+
+def _test_shapes(rows: Rows) -> None:
+    assert [len(scores) for scores in rows(*_drawn(), 4)] == list(range(1, 13))
+
+
+CACHE_TEST = Exercise(
+    slug="stretch-cache-test",
+    title="Write the test: tomorrow's keys",
+    kind="test",
+    minutes=20,
+    points=4,
+    name="test_rows",
+    reference=_test_rows,
+    versions=(
+        Version("all turned again at every step", True, _rows_by(_now)),
+        Version("a cache of keys before the turn", True, _kept_before),
+        Version("by distance, in complex numbers", True, _by_distance),
+        Version("keys kept after the turn", False, _rows_by(_now, _each_of_its_day)),
+        Version("never stretched", False, _rows_by(_plain)),
+        Version("stretched for the whole text from the start", False, _ahead),
+        Version(
+            "one token late",
+            False,
+            _rows_by(lambda dim, n, original: _now(dim, n - 1, original)),
+        ),
+        Version("queries stretched, keys not", False, _rows_by(_now, _plain)),
+        Version("made anew at every doubling only", False, _rows_by(_by_doubling)),
+        Version(
+            "base times the stretch",
+            False,
+            _rows_by(lambda dim, n, o: _frequencies(dim, 10_000.0 * max(1.0, n / o))),
+        ),
+        Version(
+            "short texts stretched by less than 1",
+            False,
+            _rows_by(lambda dim, n, o: _frequencies(dim, _raised(10_000.0, dim, n / o))),
+        ),
+        Version("the query stands at 0", False, _rows_by(_now, query_at=lambda t: 0)),
+    ),
+    hints=(
+        "Compute a row yourself and compare. The score of a query at t and a key at j depends on "
+        "t - j only, if both are turned by the same frequencies: turn the query by the distance, "
+        "and leave the key alone.",
+        "Some faults show only beyond original_length, one only below it: give a text of some 12 "
+        "tokens with original_length 4, and compare every row.",
+        "Row t: base = 10000 * max(1, (t + 1) / 4) ** (dim / (dim - 2)). Allow a small difference, "
+        "1e-3 or so: right versions round differently.",
+    ),
+    mistakes=(
+        Mistake(
+            "no text beyond original_length",
+            "Up to original_length nothing is stretched, and nearly every version is right.",
+            lambda rows: _compare(rows, range(4), 1e-3),
+        ),
+        Mistake(
+            "only the last row",
+            "The last row of a text says nothing on short texts, nor on one that was longer "
+            "before: some versions go wrong in the rows before it. Compare every row.",
+            lambda rows: _compare(rows, range(11, 12), 1e-3),
+        ),
+        Mistake(
+            "each token with its own key only",
+            "A query and a key at the same place turn alike, whatever the frequencies. Look at "
+            "keys that are further back.",
+            _test_own_keys,
+        ),
+        Mistake(
+            "asks for equality to the last bit",
+            "Two right programs round differently. Allow a small difference.",
+            lambda rows: _compare(rows, range(12), 0.0),
+        ),
+        Mistake(
+            "every token beyond original_length",
+            "With original_length 1 every text is stretched by 1 or more. One version goes wrong "
+            "on texts that are shorter than that: give it more room.",
+            lambda rows: _compare(rows, range(12), 1e-3, original_length=1),
+        ),
+        Mistake(
+            "accepts every version",
+            "Nothing was raised for any version. Compare values, with `assert`.",
+            _test_shapes,
+        ),
+    ),
+)
+
+# 9.6 the one that helps most -----------------------------------------------------------------
+
+BEST_PAIR = Exercise(
+    slug="stretch-best-pair",
+    title="Measure: the one that helps most",
+    kind="measure",
+    minutes=20,
+    points=2,
+    name="best_pair",
+    reference=lambda: 7,  # 3.85 bits with two windows; the next, pair 6, 4.10; nothing 4.57
+    hints=(
+        "A copy of the frequencies, one of them divided by 8, and "
+        "stretched(model, ScaledFrequencies(frequencies)).",
+        "bits_per_byte(reader, text, 1024, most_windows=2).mean for each of the 16. Divide a fresh "
+        "copy each time: division in place adds up.",
+    ),
+    mistakes=(
+        Mistake(
+            "the slowest pair",
+            "It meets new angles, but this model hardly uses it. Measure it: nothing changes. "
+            "(Slowed by 8 is divided by 8, not multiplied.)",
+            15,
+        ),
+        Mistake(
+            "the fastest pair",
+            "Slowing it makes neighbours alike, and a byte costs more than before.",
+            0,
+        ),
+        Mistake(
+            "the last pair that went round in training",
+            "It made 1.15 turns in 128 bytes: it has seen every angle.",
+            5,
+        ),
+        Mistake(
+            "the second best",
+            "Close: at 1024 bytes one other pair helps more. It is the best at 256. (And if you "
+            "divide in place, slow pairs add up. Take a fresh copy each time.)",
+            6,
+        ),
+        Mistake(
+            "counted from 1",
+            "Pairs count from 0 to 15 here.",
+            8,
+        ),
+    ),
+)
+
+EXERCISES = (INTERPOLATION, BASE, TOO_FAR, SERVER, CACHE_TEST, BEST_PAIR)

@@ -1,0 +1,171 @@
+"""The learner's notebooks on disk: bring new ones, bring one back, carry answers over.
+
+What a learner wrote is theirs. A file is written only if it holds nothing of theirs, or if they
+said so, and then a copy is kept in `.backup` beside it.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from course_grading import notebooks
+from course_grading.assembling import merge
+from course_grading.exercise import Exercise
+from course_grading.notebooks import Cell, NotebookError
+from course_grading.sheets import generate
+
+
+def release(solutions: Path, released: Path, exercises: dict[str, Exercise]) -> None:
+    """Generate every released notebook from its solution; writes nothing if one is faulty."""
+    generated = {}
+    for path in sorted(solutions.glob("*.ipynb")):
+        try:
+            generated[path.name] = generate(path, exercises)
+        except NotebookError as error:
+            raise NotebookError(f"{path}: {error}") from None
+    for name, notebook in generated.items():
+        notebooks.write(released / name, notebook)
+
+
+def refresh(
+    folder: Path, released: Path, before: dict[str, list[Cell]], force: bool = False
+) -> Iterator[str]:
+    """Copy released notebooks to `folder`, around what learners changed; one line for each.
+
+    `before` is what was released until now: a file equal to it holds nothing of a learner's.
+    """
+    for source in sorted(released.glob("*.ipynb")):
+        target, new = folder / source.name, notebooks.read(source)
+        says = f"{target.name}: written"
+        if target.exists() and _holds_work(target, [new, before.get(source.name, new)]):
+            if not force:
+                yield f"{target.name}: left alone, it was changed (--force keeps a backup of it)"
+                continue
+            says += f", yours is kept as {backup(target)}"
+        notebooks.write(target, notebooks.as_notebook(new))
+        yield says
+
+
+def _holds_work(path: Path, releases: list[list[Cell]]) -> bool:
+    """Whether a file has more in it than one of `releases`; one that cannot be read may have."""
+    try:
+        mine = _sources(notebooks.read(path))
+    except NotebookError:
+        return True
+    return mine not in [_sources(cells) for cells in releases]
+
+
+def _sources(cells: list[Cell]) -> list[tuple[str, str]]:
+    return [(cell["cell_type"], cell["source"].rstrip()) for cell in cells]
+
+
+def backup(path: Path) -> Path:
+    """Copy `path` to a name that is free."""
+    stamp = time.strftime("%Y-%m-%d-%H%M%S")
+    folder = path.parent / ".backup"
+    folder.mkdir(exist_ok=True)
+    copy = folder / f"{path.stem}-{stamp}.ipynb"
+    while copy.exists():
+        copy = copy.with_stem(copy.stem + "-again")
+    copy.write_bytes(path.read_bytes())
+    return copy
+
+
+def reset(folder: Path, released: Path, exercise: Exercise) -> str:
+    """Bring back one exercise's answer cell as it was released; everything else stays."""
+    name = f"answer-{exercise.slug}"
+    for source in sorted(released.glob("*.ipynb")):
+        original = next((cell for cell in notebooks.read(source) if cell["id"] == name), None)
+        if original:
+            return _reset_cell(folder / source.name, original)
+    raise NotebookError(f"no released notebook has the exercise {exercise.number}")
+
+
+def _reset_cell(path: Path, original: Cell) -> str:
+    cells = notebooks.read(path)
+    notebook: dict[str, Any] = json.loads(path.read_text(encoding="utf-8-sig"))
+    wanted, check = original["id"], original["id"].replace("answer", "check")
+    names = [cell["id"] for cell in cells], [notebooks.grade_id(cell) for cell in cells]
+    fresh = notebooks.as_notebook([original])["cells"][0]
+    places = [column.index(wanted) for column in names if wanted in column]
+    before = [column.index(check) for column in names if check in column]
+    if places:
+        notebook["cells"][places[0]] = fresh
+    else:
+        notebook["cells"].insert(before[0] if before else len(cells), fresh)
+    kept = backup(path)
+    notebooks.write(path, notebook)
+    return f"{path.name}: {wanted} is as released again; your file is kept as {kept}"
+
+
+# A newer release
+
+
+def update(folder: Path) -> Iterator[str]:
+    """`git pull` in a clone full of answers, which are carried over into the new notebooks.
+
+    Changed notebooks are set back before the pull, so that it cannot meet a conflict in them. If
+    anything goes wrong every one of them gets its own bytes again.
+    """
+    names = _git(folder, "diff", "--name-only", "--relative", "HEAD", "--", "*.ipynb").split("\n")
+    changed = [folder / name for name in names if name and (folder / name).exists()]
+    mine = {path: path.read_bytes() for path in changed}
+    learner = {path: notebooks.read(path) for path in changed}  # a damaged one stops us here
+    kept = [backup(path) for path in changed]
+    try:
+        if changed:
+            _git(folder, "checkout", "HEAD", "--", *(path.relative_to(folder) for path in changed))
+        base = {path: notebooks.read(path) for path in changed}
+        _git(folder, "pull", "--ff-only")
+        merged = {
+            path: carried(base[path], learner[path], notebooks.read(path))
+            for path in changed
+            if path.exists()
+        }
+    except BaseException:
+        for path, content in mine.items():
+            path.write_bytes(content)
+        raise
+    for path, copy in zip(changed, kept, strict=True):
+        if path in merged:
+            notebooks.write(path, notebooks.as_notebook(merged[path]))
+        else:
+            path.write_bytes(mine[path])
+        yield f"{path.name}: your answers are in; your file of before is kept as {copy}"
+    yield "up to date"
+
+
+def carried(base: list[Cell], learner: list[Cell], new: list[Cell]) -> list[Cell]:
+    """The new release with what the learner changed since `base`, the release they had."""
+    had = {cell["id"]: cell["source"] for cell in base}
+    has = {cell["id"]: cell for cell in new}
+    cells = []
+    for cell in learner:
+        if had.get(cell["id"]) != cell["source"]:
+            cells.append(cell)
+        elif cell["id"] in has:
+            cells.append(has[cell["id"]])
+    used: set[str] = set()
+    result = []
+    for one in merge(new, cells):
+        name = one.cell["id"]
+        name = name if name and name not in used else secrets.token_hex(4)
+        used.add(name)
+        result.append({**one.cell, "id": name})
+    return result
+
+
+def _git(folder: Path, *arguments: str | Path) -> str:
+    try:
+        done = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True)
+    except OSError as error:
+        raise NotebookError(f"git cannot be run in {folder}: {error.strerror}") from None
+    if done.returncode:
+        raise NotebookError(f"git {arguments[0]} failed: {done.stderr.strip()}")
+    return done.stdout

@@ -1,0 +1,308 @@
+"""What every encoding costs, side by side with what a user would pick instead.
+
+`run` measures and reports; `course bench` writes docs/benchmarks.md. That both sides compute the
+same is not looked at here: the tests do that, with the works that are timed.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import os
+import platform
+import random
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import date
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+import torch
+from torch.profiler import ProfilerActivity, profile
+
+from course_lab import contenders
+from course_lab.contenders import CLONE, HF, RET, Work, Works
+from course_lab.machine import describe, device
+
+INTRODUCTION = """# What it costs
+
+Written by `make bench`. Times are medians over rounds in one process: in each round all that is
+compared runs in random order, each twice, and the second run counts. "Result" is the memory that
+a call hands out and "scratch" the most that it held beside that, in MiB: on a GPU as torch's
+allocator counts, on the CPU summed from every allocation that torch's profiler saw."""
+NOTES = """Without gradients (but for the training steps), one sequence for the biases, float32.
+
+- Rotation: queries and keys of one layer. "Interleaved" and "half" are ours and compute in float32
+  at least, transformers in the queries' dtype. Both get cosines and sines ready made;
+  rotary-embedding-torch takes them in every call, of angles that it keeps.
+- T5 bias and ALiBi: 8 heads and all n x n pairs. transformers' ALiBi (Bloom's) has one number for
+  each head and key, equal to ours but for a constant in each row, which softmax ignores. Fair
+  places to compare are one number for each head and distance ("before expansion"), and the scores
+  with the bias added and later keys masked.
+- Shaw keys: 8 heads of 64, distances clipped at 16. "Materialised" has a vector for each pair.
+  Ours has an index for each pair, which all heads share: less than the scores, but not O(n d).
+- Training step: `Decoder` as it comes, forward, backward and AdamW. "Plain torch, learned" is
+  nanoGPT's code at the same size: set it beside "learned".
+- Training loop: the same plain step beside `train` with learned positions, which also draws its
+  batches and clips gradients. Aimed at: 1.2 times the plain one's tokens a second."""
+GROWTH = """One head of 64, all pairs of n positions, tables included: ms, and in brackets MiB of
+scratch and result. A dash: would take more memory than the benchmark allows itself.
+
+![Cost as n grows, on logarithmic axes](benchmarks.png)"""
+
+
+class Sizes(NamedTuple):
+    """What to measure: at least `rounds`, and as many as fit in `seconds`, for each group."""
+
+    rotate: tuple[tuple[int, ...], ...] = ((4, 8, 2048, 64), (1, 16, 4096, 128))
+    bias: tuple[int, int] = (1024, 4096)
+    shaw: tuple[int, int] = (512, 2048)
+    growth: tuple[int, ...] = (256, 512, 1024, 2048, 4096, 8192, 16384)
+    batch: tuple[int, int] = (32, 128)
+    seconds: float = 6.0
+    rounds: int = 9
+    room: int = 6 * 2**30
+    """Bytes that the largest measurement may take."""
+
+
+FULL = Sizes()
+TINY = Sizes(((1, 2, 8, 8),), (8, 32), (8, 32), (8, 16, 32), (2, 16), 0.0, 1)
+
+
+class Cost(NamedTuple):
+    seconds: float
+    scratch: int
+    result: int
+
+
+def measure(works: Mapping[str, Work], sizes: Sizes) -> dict[str, Cost]:
+    """Median seconds and memory of each, by interleaved runs.
+
+    The run before the one that counts brings caches and allocator into the state that this work
+    leaves, not the one that its neighbour left.
+    """
+    with torch.no_grad():
+        for work in works.values():
+            work()  # compiles, where there is something to compile
+        memory = {name: _memory(work) for name, work in works.items()}
+        times: dict[str, list[float]] = {name: [] for name in works}
+        order, end, rounds = list(works), time.perf_counter() + sizes.seconds, 0
+        while rounds < sizes.rounds or (works and time.perf_counter() < end):
+            random.shuffle(order)
+            rounds += 1
+            for name in order:
+                works[name]()
+                times[name].append(_seconds(works[name]))
+    return {name: Cost(median(times[name]), *memory[name]) for name in works}
+
+
+def _seconds(work: Work) -> float:
+    wait = torch.accelerator.synchronize if device().type != "cpu" else int
+    wait()
+    start = time.perf_counter()
+    work()
+    wait()
+    return time.perf_counter() - start
+
+
+def _memory(work: Work) -> tuple[int, int]:
+    """Bytes of scratch and of the result."""
+    if device().type == "cuda":
+        before = torch.cuda.memory_allocated()
+        torch.cuda.reset_peak_memory_stats()
+        result = work()
+        held, peak = torch.cuda.memory_allocated() - before, torch.cuda.max_memory_allocated()
+        del result
+        return peak - before - held, held
+    os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # else the profiler prints that it starts
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
+        result = work()
+    held = peak = 0
+    for event in profiler.profiler.kineto_results.events():
+        held += event.nbytes() if event.name() == "[memory]" else 0
+        peak = max(peak, held)
+    del result
+    return peak - held, held
+
+
+def keep_freed_memory() -> str:
+    """Tell glibc's malloc to keep what is freed, and say what that changed."""
+    if platform.libc_ver()[0] != "glibc":
+        return "Memory is allocated as the system does by default, page faults included."
+    clone = torch.zeros(2**23).clone
+    before = _faults(clone)
+    m_mmap_max, m_trim_threshold, libc = -4, -1, ctypes.CDLL(None)  # as in malloc.h
+    libc.mallopt(m_mmap_max, 0)
+    libc.mallopt(m_trim_threshold, -1)
+    return (
+        "By default glibc's malloc gives large blocks back to the system, which hands them out "
+        "again page by page, with a fault and a wipe for each. `mallopt` makes it take none from "
+        "mmap (`M_MMAP_MAX` 0, an infinite `M_MMAP_THRESHOLD`) and give none back "
+        f"(`M_TRIM_THRESHOLD` -1). A clone of 32 MiB: {before} before, {_faults(clone)} after."
+    )
+
+
+def _faults(work: Work) -> str:
+    from resource import RUSAGE_SELF, getrusage  # Unix only, as glibc is
+
+    for _ in range(10):  # until malloc has settled
+        work()
+    start, times = getrusage(RUSAGE_SELF).ru_minflt, [_seconds(work) for _ in range(11)]
+    faults = (getrusage(RUSAGE_SELF).ru_minflt - start) / len(times)
+    return f"{median(times) * 1e3:.3g} ms and {faults:.0f} page faults"
+
+
+def compiler_problem() -> str | None:
+    """Why torch.compile does not work here, None if it does."""
+    try:
+        torch.compile(lambda x: x + 1)(torch.zeros(2, device=device()))
+    except Exception as error:  # whatever is missing, and whoever misses it
+        return f"left out, {str(error).strip().splitlines()[0]}"
+    return None
+
+
+def groups(
+    sizes: Sizes, compiled: bool
+) -> Iterator[tuple[str, Works, str, dict[tuple[str, str], float]]]:
+    """Title, what is compared, what it is compared with, and the shares of another's time aimed at.
+
+    One at a time, so that the tensors of one are gone before the next.
+    """
+    float32 = {("interleaved", HF): 1 / 4, ("interleaved", RET): 1 / 4, ("interleaved", CLONE): 1.5}
+    float32 |= {("half", HF): 1, ("half, compiled", CLONE): 1.3}
+    aims = {torch.float32: float32, torch.bfloat16: {("interleaved", HF): 1.0}}
+    for shape in sizes.rotate:
+        for dtype, aim in aims.items():
+            title = f"Rotation, {' x '.join(map(str, shape))}, {str(dtype).removeprefix('torch.')}"
+            yield title, contenders.rotations(shape, dtype, compiled), CLONE, aim
+    for n in sizes.bias:
+        yield f"T5 bias, n = {n}", contenders.t5_biases(n), "ours", {("ours", HF): 1 / 5}
+    alibi = [("ours, before expansion", HF), ("ours, masked scores", f"{HF}, masked scores")]
+    for n in sizes.bias:
+        yield f"ALiBi, n = {n}", contenders.alibi_biases(n), "ours", dict.fromkeys(alibi, 1 / 5)
+    for n in sizes.shaw:
+        yield (
+            f"Shaw keys, n = {n}",
+            contenders.shaw_keys(n),
+            "ours",
+            {("ours", "materialised"): 1 / 5},
+        )
+    batch, length = sizes.batch
+    steps = {
+        name: contenders.training_step(m, batch, length)
+        for name, m in contenders.decoders(length).items()
+    }
+    yield f"Training step of {batch} texts of {length} bytes", steps, "no position", {}
+    loops = contenders.training_loops(batch, length, compiled)
+    faster = {(name, contenders.PLAIN): 1 / 1.2 for name in loops if name != contenders.PLAIN}
+    yield f"Training loop, {batch} texts of {length} bytes", loops, contenders.PLAIN, faster
+
+
+def growth(sizes: Sizes) -> dict[str, list[Cost]]:
+    """Costs of each scheme at each length, as far as there is room."""
+    found: dict[str, list[Cost]] = {name: [] for name in contenders.growing(1)}
+    for n in sizes.growth:  # twice the length takes four times the memory
+        allowed = {
+            name: work
+            for name, work in contenders.growing(n).items()
+            if 4 * sum(found[name][-1][1:] if found[name] else ()) <= sizes.room
+        }
+        for name, cost in measure(allowed, sizes).items():
+            found[name].append(cost)
+    return found
+
+
+def run(sizes: Sizes, say: Callable[[str], object] = print) -> tuple[str, dict[str, list[float]]]:
+    """Measure everything; the report in Markdown, and the seconds as n grows for its figure."""
+    torch.manual_seed(0)
+    problem = compiler_problem()
+    parts = [INTRODUCTION, keep_freed_memory(), machine(problem)]
+    say("\n\n".join(parts))
+    aims, tables = [], []
+    scratch: dict[str, int] = {}
+    for title, works, reference, limits in groups(sizes, compiled=not problem):
+        costs = measure(works, sizes)
+        scratch[title] = costs["ours"].scratch if "ours" in costs else 0
+        tables.append(f"### {title}\n\n{_compared(costs, reference)}")
+        say(tables[-1])
+        aims += [
+            _aim(f"{title}: {a} / {b}", limit, costs[a].seconds / costs[b].seconds)
+            for (a, b), limit in limits.items()
+            if a in costs and b in costs
+        ]
+    lengths = {"T5 bias": sizes.bias, "ALiBi": sizes.bias, "Shaw keys": sizes.shaw}
+    for kind, (few, many) in lengths.items():
+        ratio = scratch[f"{kind}, n = {many}"] / max(1, scratch[f"{kind}, n = {few}"])
+        aims.append(_aim(f"{kind}: scratch at {many} / at {few}", 1.1 * many / few, ratio))
+    grown = growth(sizes)
+    met = "## Ratios aimed at\n\n" + _table(["ratio", "at most", "reached", "met"], aims)
+    tables.append(f"## As n grows\n\n{GROWTH}\n\n{_by_length(sizes, grown)}")
+    say(f"{tables[-1]}\n{met}")
+    return "\n\n".join([*parts, met, f"## Everything measured\n\n{NOTES}", *tables]), {
+        name: [cost.seconds for cost in costs] + [math.nan] * (len(sizes.growth) - len(costs))
+        for name, costs in grown.items()
+    }
+
+
+def machine(problem: str | None) -> str:
+    """Where, when and with what this is measured."""
+    info = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
+    cpu = next((m[1] for m in re.finditer(r"model name\s*: (.*)", info)), platform.processor())
+    rows = [
+        ["date", date.today().isoformat()],
+        ["CPU", f"{cpu}, {os.cpu_count()} cores"],
+        [
+            "threads",
+            f"{torch.get_num_threads()} (one is steadier where other programs are at work)",
+        ],
+        ["place", describe()],
+        ["torch.compile", problem or "works"],
+        *([name, _installed(name)] for name in (HF, RET)),
+    ]
+    if hasattr(os, "getloadavg"):
+        rows.append(["load before", f"{os.getloadavg()[0]:.1f} programs at work"])
+    return _table(["what", "here"], rows)
+
+
+def _installed(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "left out, not installed: `make test-environment` installs it"
+
+
+def _aim(ratio: str, limit: float, reached: float) -> list[str]:
+    return [ratio, f"{limit:.3g}", f"{reached:.3g}", "yes" if reached <= limit else "no"]
+
+
+def _compared(costs: dict[str, Cost], reference: str) -> str:
+    """A row for each work, the fastest first."""
+    rows = [
+        [name, _ms(c), f"{c.seconds / costs[reference].seconds:.2f}", _mib(c[1]), _mib(c[2])]
+        for name, c in sorted(costs.items(), key=lambda item: item[1].seconds)
+    ]
+    return _table(["what", "ms", f"/ {reference}", "scratch", "result"], rows)
+
+
+def _by_length(sizes: Sizes, grown: dict[str, list[Cost]]) -> str:
+    cells = {name: [f"{_ms(c)} ({_mib(c[1] + c[2])})" for c in cs] for name, cs in grown.items()}
+    rows = [
+        [str(n), *(column[at] if at < len(column) else "-" for column in cells.values())]
+        for at, n in enumerate(sizes.growth)
+    ]
+    return _table(["n", *cells], rows)
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    return "\n".join(f"| {' | '.join(line)} |" for line in (header, ["---"] * len(header), *rows))
+
+
+def _ms(cost: Cost) -> str:
+    return f"{cost.seconds * 1e3:.3g}"
+
+
+def _mib(count: int) -> str:
+    return f"{count / 2**20:.3g}"

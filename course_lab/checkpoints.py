@@ -1,0 +1,124 @@
+"""Trainings that survive Ctrl-C, a full disk and a new day."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import threading
+import time
+import zipfile
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from tqdm import tqdm
+
+from course_lab.errors import CourseError
+from course_lab.parallel import anywhere, is_first, wait
+
+if TYPE_CHECKING:
+    from course_lab.training import Training
+
+
+class CheckpointError(CourseError):
+    """A checkpoint that cannot be used; the message is one line and names the remedy."""
+
+
+class Checkpoint:
+    """A file that a training is saved to every `every` seconds and when it is interrupted.
+
+    Inside `with`, Ctrl-C waits for the end of the step, saves, and then stops the program as
+    usual; a second one does not wait. If a file cannot be written, one line says so, the last good
+    one stays, and the training goes on. Several processes stop after the same step, and the first
+    of them writes.
+    """
+
+    def __init__(self, path: Path, resume: bool = False, every: float = 120.0) -> None:
+        self.path, self.resume, self.every = path, resume, every
+        self._interrupted = False
+        self._handler: Any = None
+
+    def __enter__(self) -> Checkpoint:
+        self._last = time.monotonic()
+        if threading.current_thread() is threading.main_thread():
+            self._handler = signal.signal(signal.SIGINT, self._on_interrupt)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._handler is not None:
+            signal.signal(signal.SIGINT, self._handler)
+
+    def restore(self, training: Training) -> None:
+        """Let `training` go on from the file, if there is one and `resume` says so.
+
+        Raises CheckpointError if the file is damaged, is of another training, or would be
+        overwritten. The file stays as it is.
+        """
+        if not self.path.exists():
+            return
+        if not self.resume:
+            raise CheckpointError(
+                f"{self.path} holds an unfinished training: resume it, or delete the file"
+            )
+        state = _read(self.path)
+        try:
+            training.load_state_dict(state)
+        except (ValueError, KeyError, TypeError, RuntimeError) as error:
+            reason = str(error).splitlines()[0]
+            raise CheckpointError(
+                f"{self.path} is of another training ({reason}): use the same settings again, "
+                "or delete the file"
+            ) from None
+
+    def after_step(self, training: Training) -> None:
+        """Save if it is time to; if Ctrl-C was pressed, save and raise KeyboardInterrupt."""
+        finished = len(training.losses) == training.steps
+        interrupted = anywhere(self._interrupted, training.device)
+        if interrupted or finished or time.monotonic() - self._last > self.every:
+            self.save(training)
+            self._last = time.monotonic()
+        if interrupted:
+            wait()  # torchrun ends the others as soon as one is gone, even while it writes
+            raise KeyboardInterrupt
+
+    def save(self, training: Training) -> None:
+        """Write `training` to the file: all of it, or nothing."""
+        if not is_first():
+            return
+        state = io.BytesIO()  # torch, writing to a full disk itself, would not say that it is full
+        torch.save(training.state_dict(), state)
+        # the zoo's jobs may train the same model at the same time
+        unfinished = self.path.with_name(f"{self.path.name}.{os.getpid()}.new")
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with unfinished.open("wb") as file:
+                file.write(state.getbuffer())
+                file.flush()
+                os.fsync(file.fileno())
+            unfinished.replace(self.path)
+        except OSError as error:
+            with suppress(OSError):
+                unfinished.unlink()
+            kept = "the one before is kept" if self.path.exists() else "there is none yet"
+            step = len(training.losses)
+            tqdm.write(f"no checkpoint at step {step}, {kept}: {self.path}: {error.strerror}")
+
+    def _on_interrupt(self, *_: object) -> None:
+        self._interrupted = True
+        signal.signal(signal.SIGINT, self._handler)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        with zipfile.ZipFile(path) as members:
+            broken = members.testzip()  # torch itself does not look at the checksums
+        state = torch.load(path, map_location="cpu", weights_only=True)
+        if broken is None and isinstance(state, dict):
+            return state
+    except PermissionError:
+        raise
+    except Exception:  # zipfile and torch each have a dozen for files that are not theirs
+        pass
+    raise CheckpointError(f"{path} is damaged: delete it to start anew") from None

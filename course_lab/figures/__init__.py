@@ -1,0 +1,17 @@
+"""How the course looks at numbers."""
+
+from course_lab.figures.explorer import choice, explore, slider, switch
+from course_lab.figures.plots import (
+    bars_with_seeds,
+    clocks,
+    draw_heat_map,
+    heat_map,
+    heat_maps,
+    lines,
+)
+from course_lab.figures.style import SCHEMES, figure, show
+
+__all__ = [
+    "SCHEMES", "bars_with_seeds", "choice", "clocks", "draw_heat_map", "explore", "figure",
+    "heat_map", "heat_maps", "lines", "show", "slider", "switch",
+]  # fmt: skip

@@ -1,0 +1,54 @@
+"""Lesson 06: the hands of a query and of a key on the same clocks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from course_lab.figures.plots import numbers
+from course_lab.figures.style import BLUE, GREY, ORANGE, figure
+
+LONGEST = 3.0  # of a bar that is drawn whole
+APART = 2.7  # clocks of radius 1
+
+
+def two_hands(query: Any, key: Any, terms: Any, title: str, labels: Sequence[str]) -> Figure:
+    """A clock for each pair with the angles of query and key, in radians, and its part of a score.
+
+    Hands show angles only; `terms` are drawn as bars under the clocks.
+    """
+    fig, (clocks, bars) = figure(7.4, 3.5, rows=2, layout="none")
+    fig.subplots_adjust(0.08, 0.03, 0.99, 0.85, hspace=0.05)
+    centres = APART * np.arange(len(labels))
+    turn = np.linspace(0, 2 * np.pi, 60)[:, None]
+    clocks.plot(centres + np.cos(turn), np.sin(turn), color="#BBBBBB", linewidth=1, linestyle="-")
+    for angles, color, dashes, name in (
+        (numbers(query), BLUE, "-", "query"),
+        (numbers(key), ORANGE, "--", "key"),
+    ):
+        x, y = centres + np.cos(angles), np.sin(angles)
+        hands = clocks.plot([centres, x], [0 * y, y], color=color, linestyle=dashes)
+        hands[0].set_label(name)
+        clocks.plot(x, y, "o", color=color)
+    heights = numbers(terms)
+    bars.bar(centres, heights, color=GREY, width=0.8)
+    bars.axhline(0, color="#999999", linewidth=1, linestyle="-")
+    for centre, label, height in zip(centres, labels, heights, strict=True):
+        clocks.text(centre, 1.2, label, ha="center", fontsize=9)
+        up = 1 if height >= 0 else -1
+        bars.annotate(
+            f"{height:.2f}", (centre, np.clip(height, -LONGEST, LONGEST)), xytext=(0, 3 * up),
+            textcoords="offset points", ha="center", va="bottom" if up > 0 else "top", fontsize=9,
+        )  # fmt: skip
+    ends = (-0.5 * APART, centres[-1] + 0.5 * APART)
+    clocks.set(xlim=ends, ylim=(-1.2, 1.6), aspect="equal", xticks=[], yticks=[])
+    bars.set(xlim=ends, ylim=(-1.3 * LONGEST, 1.3 * LONGEST), xticks=[], ylabel="part of the score")
+    for ax in (clocks, bars):
+        ax.spines[:].set_visible(False)
+        ax.grid(visible=False)
+    fig.legend(*clocks.get_legend_handles_labels(), loc="upper right", ncols=2)
+    fig.suptitle(title, x=0.01, ha="left", fontsize=11)
+    return fig

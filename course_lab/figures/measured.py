@@ -1,0 +1,227 @@
+"""Pictures of what the laboratory measured: every scheme trained alike, RoPE stretched, probes."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
+
+from course_lab.figures.plots import draw_mark, legend_beside, numbers
+from course_lab.figures.style import (
+    BLACK,
+    BLUE,
+    GREEN,
+    GREY,
+    NAMES,
+    ORANGE,
+    PURPLE,
+    RED,
+    figure,
+    line_of,
+    look_of,
+)
+from course_lab.probes import Report
+from course_lab.zoo import Record
+
+METHODS: dict[str, dict[str, Any]] = {
+    "unchanged": {"label": "nothing", "color": BLACK, "linestyle": (0, (1, 1.5)), "marker": "o"},
+    "interpolation": {"label": "interpolation", "color": BLUE, "linestyle": "--", "marker": "^"},
+    "ntk_aware": {"label": "NTK-aware", "color": ORANGE, "linestyle": "-.", "marker": "D"},
+    "dynamic_ntk": {"label": "dynamic NTK, f = 2", "color": "#8C510A",
+                    "linestyle": (0, (5, 1, 1, 1, 1, 1)), "marker": "v"},
+    "by_parts": {"label": "by parts, 1 to 4 turns", "color": GREY, "linestyle": (0, (3, 1, 1, 1)),
+                 "marker": "s"},
+    "yarn": {"label": "YaRN, 0.5 to 4 turns", "color": GREEN, "linestyle": "-", "marker": "P"},
+    "yarn_released": {"label": "YaRN, 1 to 32 turns", "color": "#56B4E9",
+                      "linestyle": (0, (7, 1.5)), "marker": "X"},
+    "longrope": {"label": "LongRoPE, searched", "color": RED, "linestyle": (0, (12, 1.5)),
+                 "marker": "*"},
+}  # fmt: skip
+"""The look of each method of extension."""
+
+MORE: dict[str, dict[str, Any]] = {
+    "own": {"color": BLACK, "linestyle": "-", "marker": "o", "markersize": 3, "linewidth": 1},
+    "paper": {"color": PURPLE, "linestyle": (0, (2, 1)), "marker": "<"},
+}
+
+BITS = "bits per byte"
+
+
+def train_short_test_long(
+    records: Sequence[Record], title: str, trained: int = 128, height: float = 4.4
+) -> Figure:
+    """Bits per byte against context length: a line for the mean over seeds, a dot for each seed."""
+    fig, ax = figure(7.4, height)
+    plain = [record for record in records if record.method is None]
+    for scheme in NAMES:
+        if own := [record for record in plain if record.scheme == scheme]:
+            look = {"label": NAMES[scheme], **look_of(NAMES[scheme])}
+            _with_seeds(ax, own, lambda record: record.length, look)
+    lengths_axis(ax, sorted({record.length for record in plain}))
+    draw_mark(ax, f"trained at {trained}", trained)
+    ax.set(title=title, xlabel="bytes of context", ylabel=BITS)
+    legend_beside(ax)
+    return fig
+
+
+def loss_by_position(
+    runs: Sequence[Mapping[str, Any]], title: str, trained: int = 128, longest: int = 2048
+) -> Figure:
+    """Bits per byte at each place of one long window, the mean over seeds."""
+    fig, ax = figure(7.4, 4.0)
+    for scheme in NAMES:
+        own = [run["by_position"] for run in runs if run["scheme"] == scheme and not run["method"]]
+        if own:
+            mean = np.mean(own, axis=0)
+            width = longest // len(mean)
+            places = np.arange(len(mean)) * width + width / 2
+            ax.plot(places, mean, label=NAMES[scheme], **line_of(NAMES[scheme]))
+    lengths_axis(ax, [2**k for k in range(5, 12) if 32 <= 2**k <= longest])
+    draw_mark(ax, f"trained at {trained}", trained)
+    ax.set(title=title, xlabel="place in the window, bytes", ylabel=BITS)
+    legend_beside(ax)
+    return fig
+
+
+def methods(
+    x: Any,
+    ys: Mapping[str, Any],
+    title: str,
+    xlabel: str,
+    ylabel: str,
+    *,
+    height: float = 3.6,
+    marks: Mapping[str, float] | None = None,
+    markers: bool = False,
+    **axes: Any,
+) -> Figure:
+    """A line for each method; "yarn, label" has YaRN's colour under a name of its own.
+
+    `marks` names vertical lines, `markers` puts a sign on every point; `axes` are settings.
+    """
+    fig, ax = figure(7.4, height, layout="none")
+    fig.subplots_adjust(0.09, 0.46 / height, 0.68, 1 - (0.5 if marks else 0.34) / height)
+    for name, y in ys.items():
+        method, _, label = name.partition(", ")
+        look = dict((METHODS | MORE)[method])
+        if not markers and method != "own":
+            look.pop("marker")
+        ax.plot(numbers(x), numbers(y), **look | ({"label": label} if label else {}))
+    for name, place in (marks or {}).items():
+        ax.axvline(place, color=BLACK, linewidth=1, linestyle=":")
+        ax.annotate(
+            name, (place, 1), xycoords=("data", "axes fraction"), xytext=(0, 2), fontsize=8,
+            textcoords="offset points", ha="center",
+        )  # fmt: skip
+    ax.set_title(title, pad=18 if marks else 6)
+    ax.set(xlabel=xlabel, ylabel=ylabel, **axes)
+    ax.minorticks_off()
+    legend_beside(ax)
+    return fig
+
+
+def extension_ladder(records: Sequence[Record], title: str, trained: int = 128) -> Figure:
+    """Bits per byte of RoPE stretched by each method, at the length that it was stretched to."""
+    fig, ax = figure(7.4, 4.2)
+    for method, look in METHODS.items():
+        own = [record for record in records if _is_step(record, method, trained)]
+        if own:
+            _with_seeds(ax, own, lambda record: record.length / trained, look)
+    steps = (r for r in records for method in METHODS if _is_step(r, method, trained))
+    factors = sorted({record.length / trained for record in steps})
+    ax.set_xscale("log", base=2)
+    ax.set_xticks(factors, [f"{factor:g}" for factor in factors])
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.set(title=title, xlabel="stretched by, and measured at that many times the trained length",
+           ylabel=BITS)  # fmt: skip
+    legend_beside(ax)
+    return fig
+
+
+def tuning(records: Sequence[Record], factor: float, title: str, trained: int = 128) -> Figure:
+    """Bits per byte after some training at the new length: at that length, and at twice that."""
+    fig, axes = figure(7.4, 3.4, columns=2, sharey=True)
+    for ax, length in zip(axes, (int(factor * trained), int(2 * factor * trained)), strict=True):
+        for method, usual in METHODS.items():
+            look = {**usual, "label": "unchanged angles"} if method == "unchanged" else usual
+            own = [
+                record for record in records
+                if record.length == length and record.scheme == "rope" and (
+                    record.method == method and record.factor == factor
+                    or method == "unchanged" and record.method is None)
+            ]  # fmt: skip
+            if any(record.tuned_steps for record in own):
+                _with_seeds(ax, own, lambda record: record.tuned_steps, look)
+        ax.set(title=f"at {length} bytes", xlabel="steps of tuning")
+    axes[0].set_ylabel(BITS)
+    axes[1].legend(fontsize=9)
+    fig.suptitle(title, x=0.01, ha="left", fontsize=11)
+    return fig
+
+
+def training_curves(runs: Sequence[Mapping[str, Any]], title: str) -> Figure:
+    """The training loss of every scheme, in bits per byte, the mean over seeds."""
+    fig, ax = figure(7.4, 4.0)
+    for scheme in NAMES:
+        own = [run for run in runs if run["scheme"] == scheme and not run["method"]]
+        if own:
+            mean = np.mean([run["curve"] for run in own], axis=0)
+            each = own[0]["settings"]["steps"] / len(mean)
+            steps = (np.arange(len(mean)) + 0.5) * each
+            ax.plot(steps, mean, label=NAMES[scheme], **line_of(NAMES[scheme]))
+    ax.set(title=title, xlabel="training step", ylabel=BITS)
+    legend_beside(ax)
+    return fig
+
+
+def probe_table(reports: Mapping[str, Report], title: str) -> Figure:
+    """What every probe found: green as one hopes, orange not, white a matter of taste."""
+    probes = list(next(iter(reports.values())))
+    fig, ax = figure(0.4 + 0.82 * (1 + len(probes)), 1.1 + 0.5 * len(reports))
+    shades = {True: "#D5EFE5", False: "#FBE3C0", None: "#FFFFFF"}
+    for row, report in enumerate(reports.values()):
+        for column, finding in enumerate(report.values()):
+            ax.fill_between([column, column + 1], row, row + 1, color=shades[finding.good],
+                            edgecolor="#BBBBBB")  # fmt: skip
+            words = textwrap.shorten(finding.says, 26, placeholder=" …")
+            ax.text(column + 0.5, row + 0.5, textwrap.fill(words, 10), ha="center", va="center",
+                    fontsize=9.5)  # fmt: skip
+    ax.set(xlim=(0, len(probes)), ylim=(len(reports), 0))
+    ax.set_xticks(np.arange(len(probes)) + 0.5, [textwrap.fill(name, 10) for name in probes])
+    ax.set_yticks(np.arange(len(reports)) + 0.5, list(reports))
+    ax.tick_params(length=0, labelsize=9.5, labeltop=True, labelbottom=False)
+    ax.grid(visible=False)
+    ax.spines[:].set_visible(False)
+    fig.suptitle(title, x=0.01, ha="left", fontsize=11)
+    return fig
+
+
+def _with_seeds(
+    ax: Axes, records: Sequence[Record], x: Callable[[Record], float], look: dict[str, Any]
+) -> None:
+    """A line through the means and a small dot for each seed."""
+    places = sorted({x(record) for record in records})
+    found = [[r.bits_per_byte for r in records if x(r) == place] for place in places]
+    ax.plot(places, [np.mean(values) for values in found], markersize=5, **look)
+    for place, values in zip(places, found, strict=True):
+        ax.plot([place] * len(values), values, ".", color=look["color"], markersize=4, alpha=0.7)
+
+
+def _is_step(record: Record, method: str, trained: int) -> bool:
+    """Whether a record is of `method`, untuned, at the length that it stretches to."""
+    if record.scheme != "rope" or record.tuned_steps or record.length <= trained:
+        return False
+    if method == "unchanged":
+        return record.method is None
+    return record.method == method and record.length == record.factor * trained
+
+
+def lengths_axis(ax: Axes, lengths: Sequence[int]) -> None:
+    ax.set_xscale("log", base=2)
+    ax.set_xticks(lengths, [str(length) for length in lengths])
+    ax.xaxis.set_minor_locator(NullLocator())

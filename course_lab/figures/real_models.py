@@ -1,0 +1,36 @@
+"""Pictures of lesson 10: what published models do to each pair."""
+
+from __future__ import annotations
+
+import torch
+from matplotlib.figure import Figure
+
+from course_lab.figures.measured import methods
+from course_lab.real_configs import MODELS
+from course_lib.encodings import by_parts, interpolated, ntk_aware, yarn
+
+
+def real_model(name: str) -> Figure:
+    """What a published model does to each pair, among the methods, for its own lengths."""
+    model = MODELS[name]
+    plain, factor, original = model.plain(), model.factor, model.original_length
+    scaled = {
+        "interpolation": interpolated(plain, factor),
+        "ntk_aware": ntk_aware(model.head_dim, model.base, factor),
+        "by_parts": by_parts(plain, factor, original, 1.0, 4.0),
+        "yarn_released": yarn(model.head_dim, model.base, factor, original),
+        f"own, {name}": model.scaled(),
+    }
+    return methods(
+        2 * torch.pi / plain,
+        {method: plain / one.frequencies for method, one in scaled.items()},
+        f"{name}: {original} tokens, stretched by {factor:g}",
+        "wavelength before (tokens)",
+        "slowed by",
+        marks={"32 turns": original / 32, "4": original / 4, "1 turn": original},
+        xscale="log",
+        yscale="log",
+        yticks=[2**k for k in range(7)],
+        yticklabels=[str(2**k) for k in range(7)],
+        ylim=(0.9, 1.2 * max(float((plain / one.frequencies).max()) for one in scaled.values())),
+    )

@@ -1,0 +1,161 @@
+"""A model from a folder on this machine, in transformers' format: its RoPE read, and stretched."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from course_lab.evaluation import bits_per_byte
+from course_lib.encodings import ScaledFrequencies, from_rope_parameters, yarn
+
+
+class Settings(NamedTuple):
+    """What a model's config.json says about its positions."""
+
+    parameters: dict[str, Any]
+    """`rope_parameters`; older configs' `rope_scaling` and `rope_theta` are put together."""
+    head_dim: int
+    length: int
+    """The longest text that the model is meant for, in tokens."""
+
+    def frequencies(self) -> ScaledFrequencies:
+        """What these settings ask for."""
+        return from_rope_parameters(
+            self.parameters, self.head_dim, max_position_embeddings=self.length
+        )
+
+
+def settings(folder: Path | str) -> Settings:
+    """Read `config.json`. Raises FileNotFoundError, or ValueError if it has no RoPE."""
+    config = json.loads((Path(folder) / "config.json").read_text(encoding="utf-8"))
+    parameters = config.get("rope_parameters")
+    if parameters is None:
+        if "rope_theta" not in config:
+            raise ValueError(f"config.json in {folder} has no rope_parameters and no rope_theta")
+        parameters = {**(config.get("rope_scaling") or {}), "rope_theta": config["rope_theta"]}
+    head_dim = config.get("head_dim") or config["hidden_size"] // config["num_attention_heads"]
+    return Settings(parameters, head_dim, config["max_position_embeddings"])
+
+
+class LocalModel(nn.Module):
+    """transformers' model, called as ours are: token ids and positions in, scores out."""
+
+    def __init__(self, theirs: nn.Module) -> None:
+        super().__init__()
+        self.theirs = theirs
+
+    @property
+    def rotary(self) -> Any:
+        """The one module that makes cosines and sines for all layers."""
+        found = [m for name, m in self.theirs.named_modules() if name.endswith("rotary_emb")]
+        if len(found) != 1:
+            raise ValueError(f"one rotary_emb is needed, as in Llama, this has {len(found)}")
+        return found[0]
+
+    def forward(
+        self, tokens: Int[Tensor, "batch length"], positions: Int[Tensor, " length"]
+    ) -> Float[Tensor, "batch length vocab"]:
+        return self.theirs(input_ids=tokens, position_ids=positions[None], use_cache=False).logits
+
+
+def load(folder: Path | str) -> LocalModel:
+    """The model in `folder`, in float32. Needs `transformers`; nothing is downloaded."""
+    from transformers import AutoModelForCausalLM
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+    theirs = AutoModelForCausalLM.from_pretrained(
+        folder, local_files_only=True, dtype=torch.float32
+    )
+    return LocalModel(theirs.eval())
+
+
+def stretched(model: LocalModel, scaled: ScaledFrequencies) -> LocalModel:
+    """A copy of `model` that turns by `scaled`.
+
+    Raises ValueError for "dynamic" and "longrope", whose module would set its own again.
+    """
+    model = copy.deepcopy(model)
+    rotary = model.rotary
+    if rotary.rope_type in ("dynamic", "longrope"):
+        raise ValueError(f"a model of rope_type {rotary.rope_type!r} sets its frequencies itself")
+    rotary.inv_freq = scaled.frequencies.to(rotary.inv_freq)
+    rotary.attention_scaling = scaled.attention_factor
+    return model
+
+
+def write_tiny_llama(folder: Path | str, length: int = 64, seed: int = 0) -> None:
+    """An untrained Llama over bytes, 31 000 parameters, saved by transformers itself."""
+    from transformers import LlamaConfig, LlamaForCausalLM
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+    config = LlamaConfig(
+        vocab_size=256, hidden_size=32, intermediate_size=32, num_hidden_layers=2,
+        num_attention_heads=2, max_position_embeddings=length, bos_token_id=None,
+        eos_token_id=None, rope_parameters={"rope_type": "default", "rope_theta": 10_000.0},
+    )  # fmt: skip
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        LlamaForCausalLM(config).save_pretrained(folder)
+
+
+def difference_to_transformers(parameters: dict[str, Any], head_dim: int, length: int) -> float:
+    """The largest relative difference of our frequencies and attention factor to theirs."""
+    from transformers import LlamaConfig
+    from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
+
+    config: Any = LlamaConfig(
+        hidden_size=head_dim, num_attention_heads=1, head_dim=head_dim,
+        max_position_embeddings=length, rope_parameters=dict(parameters),
+    )  # fmt: skip
+    kind: str = parameters.get("rope_type") or parameters["type"]
+    theirs, attention_factor = ROPE_INIT_FUNCTIONS[kind](config, "cpu")
+    ours = from_rope_parameters(parameters, head_dim, max_position_embeddings=length)
+    furthest = (ours.frequencies / theirs.double() - 1).abs().max().item()
+    return max(furthest, abs(ours.attention_factor / attention_factor - 1))
+
+
+def report(folder: Path | str, text: Tensor, factors: tuple[float, ...] = (1, 2, 4)) -> list[str]:
+    """Lines that say how the model in `folder` turns, and what it pays for longer texts.
+
+    `text` is bytes; with a tokenizer in the folder it is cut into tokens, without, bytes are they.
+    A model that is not stretched yet is read as it is, and with YaRN's frequencies for the length.
+    """
+    folder = Path(folder)
+    own, model = settings(folder), load(folder)
+    rotary: Any = model.rotary
+    difference = (own.frequencies().frequencies / rotary.inv_freq.double() - 1).abs().max()
+    told = {key: own.parameters.get(key) for key in ("rope_type", "rope_theta", "factor")}
+    lines = [f"{told}, head_dim {own.head_dim}, length {own.length}",
+             f"our frequencies are its own to 1e-5: {bool(difference < 1e-5)}"]  # fmt: skip
+    tokens, base = _tokens(folder, text), own.parameters["rope_theta"]
+    for factor in factors:
+        length = int(own.length * factor)
+        if length >= len(tokens):
+            lines.append(f"{length} tokens: the text is too short")
+            continue
+        bits = bits_per_byte(model, tokens, length, most_windows=2).mean
+        line = f"{length:6} tokens: {bits:.2f} bits a token"
+        if factor > 1 and own.parameters.get("rope_type", "default") == "default":
+            scaled = yarn(own.head_dim, base, factor, own.length)
+            read = stretched(model, scaled)
+            line += f", YaRN {bits_per_byte(read, tokens, length, most_windows=2).mean:.2f}"
+        lines.append(line)
+    return lines
+
+
+def _tokens(folder: Path, text: Tensor) -> Tensor:
+    if not any(folder.glob("tokenizer*")):
+        return text
+    from transformers import AutoTokenizer
+
+    read = bytes(text.tolist()).decode("utf-8", errors="replace")
+    tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    return torch.tensor(tokenizer(read, add_special_tokens=False)["input_ids"])

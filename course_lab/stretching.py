@@ -1,0 +1,98 @@
+"""A trained RoPE made to read further: each method as it is, and after some more training."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+
+import torch
+from torch import Tensor, nn
+
+from course_lab.evaluation import bits_per_byte, next_byte
+from course_lab.training import Training
+from course_lib.encodings import (
+    Rotary,
+    ScaledFrequencies,
+    by_parts,
+    dynamic_ntk,
+    interpolated,
+    longrope,
+    ntk_aware,
+    rotary_frequencies,
+    yarn,
+)
+
+BASE = 10_000.0
+TUNING_RATE = 5e-4
+
+# (head_dim, original length, factor) -> frequencies. 32 turns do not fit into 128 bytes, so
+# `by_parts` (Llama 3's numbers) and `yarn` have their ramps fitted to such a window.
+METHODS: dict[str, Callable[[int, int, float], ScaledFrequencies]] = {
+    "unchanged": lambda d, n, s: ScaledFrequencies(rotary_frequencies(d)),
+    "interpolation": lambda d, n, s: interpolated(rotary_frequencies(d), s),
+    "ntk_aware": lambda d, n, s: ntk_aware(d, BASE, s),
+    "dynamic_ntk": lambda d, n, s: dynamic_ntk(d, BASE, 2.0, int(s * n), n),
+    "by_parts": lambda d, n, s: by_parts(rotary_frequencies(d), s, n, slow=1.0, fast=4.0),
+    "yarn": lambda d, n, s: yarn(d, BASE, s, n, beta_fast=4.0, beta_slow=0.5, ramp="turns"),
+    "yarn_released": lambda d, n, s: yarn(d, BASE, s, n),
+}
+
+
+def stretched(model: nn.Module, scaled: ScaledFrequencies) -> nn.Module:
+    """A copy of `model` whose rotations use `scaled`."""
+    model = copy.deepcopy(model)
+    rotaries = [module for module in model.modules() if isinstance(module, Rotary)]
+    if not rotaries:
+        raise ValueError("model has no Rotary to stretch: take one trained with RoPE")
+    for rotary in rotaries:
+        rotary.frequencies, rotary.attention_factor = scaled
+    return model
+
+
+def tuned(
+    model: nn.Module, data: Tensor, length: int, tokens: int, steps: int, seed: int
+) -> Iterator[int]:
+    """Train `model` further at `length`, `tokens` bytes a step, and yield after each step.
+
+    The learning rate rises for 10 steps and then stays, so that each step's model is a result.
+    """
+    task = next_byte(data, length, batch=tokens // length)
+    training = Training(
+        model, task, steps, TUNING_RATE, seed, schedule=lambda step, _: min(1.0, (step + 1) / 10)
+    )
+    for step in range(1, steps + 1):
+        training.step()
+        yield step
+
+
+def searched(
+    model: nn.Module, data: Tensor, original_length: int, factor: float, rounds: int = 40
+) -> ScaledFrequencies:
+    """LongRoPE in small: a number for each pair, found by trying, on windows of the text `data`.
+
+    Starts from the best of three known methods and changes all pairs' factors a little at a time;
+    as in the paper, factors grow from pair to pair and lie between 1 and `factor`. (The paper
+    breeds many candidates side by side.)
+    """
+    rotary = next(module for module in model.modules() if isinstance(module, Rotary))
+    dim, length = rotary.head_dim, int(original_length * factor)
+    plain = rotary_frequencies(dim)
+    generator = torch.Generator().manual_seed(0)
+
+    def scaled(factors: Tensor) -> ScaledFrequencies:
+        found = factors.tolist()
+        return longrope(dim, BASE, found, found, length, original_length, factor)
+
+    def cost(factors: Tensor) -> float:
+        return bits_per_byte(stretched(model, scaled(factors)), data, length, most_windows=8).mean
+
+    known = (METHODS[name](dim, original_length, factor) for name in ("ntk_aware", "yarn"))
+    starts = [plain / method.frequencies for method in known]
+    best = min([torch.ones_like(plain), *starts], key=cost)
+    least = cost(best)
+    for _ in range(rounds):
+        change = 0.3 * torch.randn(len(best), generator=generator, dtype=torch.float64)
+        tried = (best.log() + change).exp().clamp(1, factor).sort().values
+        if (paid := cost(tried)) < least:
+            best, least = tried, paid
+    return scaled(best)

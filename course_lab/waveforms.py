@@ -1,0 +1,196 @@
+"""Bring your own waveform: what makes sine and cosine a good pair?
+
+Each variant changes one thing in the sinusoidal encoding; `similarity_spread` and `shift_error`
+measure its geometry, `learns_steps_back` a small model that has to work with it.
+`course waveforms` runs everything again and writes `zoo/waveforms.json`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from tqdm import tqdm
+
+from course_lab.machine import device
+from course_lab.tasks import right_answers, steps_back
+from course_lab.training import train
+from course_lib.encodings import PositionScheme, Sinusoidal
+from course_lib.model import Decoder, DecoderConfig
+
+RESULTS = Path(__file__).parent / "zoo" / "waveforms.json"
+DIM, LENGTH, DISTANCE, VOCAB = 32, 64, 5, 8
+STEPS, SEEDS = 400, 5
+LONGER, FEWER_SEEDS = 1600, 3
+AMPLITUDES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
+QUARTER = math.pi / 2
+
+
+class Waveform(NamedTuple):
+    """Pairs of columns wave(angle), wave(angle + ahead), one pair for each frequency.
+
+    Frequencies are geometric, as in the sinusoidal encoding, or (with the number of a `draw`)
+    random on the logarithmic scale that those span; `fastest` replaces the first of them.
+    """
+
+    wave: Callable[[Tensor], Tensor] = torch.sin
+    ahead: float = QUARTER
+    draw: int | None = None
+    fastest: float | None = None
+
+    def encode(self, positions: Tensor, dim: int) -> Float[Tensor, "*positions dim"]:
+        """The encoding of `positions`, on the CPU, each wave scaled to size 1 / sqrt(2)."""
+        angles = positions.cpu().double()[..., None] * self.frequencies(dim)
+        waves = torch.stack([self.wave(angles), self.wave(angles + self.ahead)], dim=-1)
+        turn = torch.linspace(0, 2 * math.pi, 1001, dtype=torch.float64)[:-1]
+        size = self.wave(turn).square().mean().sqrt() * math.sqrt(2)
+        return (waves / size).flatten(-2).float()
+
+    def frequencies(self, dim: int) -> Float[Tensor, " pairs"]:
+        """Radians per position of each pair, the fastest first."""
+        exponents = torch.arange(0, dim, 2, dtype=torch.float64) / dim
+        if self.draw is not None:
+            generator = torch.Generator().manual_seed(self.draw)
+            exponents = torch.rand(dim // 2, generator=generator, dtype=torch.float64).sort().values
+        frequencies = 10_000.0**-exponents
+        if self.fastest is not None:
+            frequencies[0] = self.fastest
+        return frequencies
+
+
+def triangle(angle: Tensor) -> Tensor:
+    """Straight lines through the zeros and peaks of the sine."""
+    return torch.asin(torch.sin(angle)) / QUARTER
+
+
+def square(angle: Tensor) -> Tensor:
+    """The sign of the sine: 1 for half a turn, -1 for the other half."""
+    return torch.where(torch.remainder(angle, 2 * math.pi) < math.pi, 1.0, -1.0).to(angle.dtype)
+
+
+def overtones(angle: Tensor) -> Tensor:
+    """A sine and, half as strong, one that is twice as fast."""
+    return torch.sin(angle) + 0.5 * torch.sin(2 * angle)
+
+
+WAVEFORMS = {
+    "sines, a quarter turn apart": Waveform(),
+    "sines, half a turn apart": Waveform(ahead=math.pi),
+    "overtones, half a turn apart": Waveform(overtones, ahead=math.pi),
+    "triangles, a quarter turn apart": Waveform(triangle),
+    "squares, a quarter turn apart": Waveform(square),
+    "sines, random frequencies": Waveform(draw=0),
+    "sines, other random frequencies": Waveform(draw=1),
+    "sines, random frequencies, one fast": Waveform(draw=0, fastest=1.0),
+}
+
+
+class Waves(PositionScheme):
+    """Adds a waveform's encoding to the token embeddings, for experiments only."""
+
+    def __init__(self, waveform: Waveform, dim: int) -> None:
+        super().__init__()
+        self.waveform, self.dim = waveform, dim
+
+    def embed(self, x: Tensor, positions: Tensor) -> Tensor:
+        return x + self.waveform.encode(positions, self.dim).to(x)
+
+
+def similarity_spread(waveform: Waveform, dim: int = DIM, length: int = LENGTH) -> float:
+    """How much similarity depends on more than distance: 0 is not at all, 1 is only on the rest.
+
+    The share of the variance of the dot products PE(p) PE(q) that is left within the pairs of
+    equal distance p - q.
+    """
+    encoding = waveform.encode(torch.arange(length), dim).double()
+    similarity = encoding @ encoding.T
+    within = sum(
+        ((line := similarity.diagonal(k)) - line.mean()).square().sum().item()
+        for k in range(1 - length, length)
+    )
+    return within / (similarity - similarity.mean()).square().sum().item()
+
+
+def shift_error(waveform: Waveform, offset: int = DISTANCE, dim: int = DIM) -> float:
+    """How far the best single matrix is from shifting every position by `offset`.
+
+    The root mean square error of the least-squares fit PE(p + offset) = M PE(p) over 1000
+    positions, relative to the size of the encoding.
+    """
+    encoding = waveform.encode(torch.arange(1000 + offset), dim).double()
+    before, after = encoding[:1000], encoding[offset:]
+    fitted = before @ torch.linalg.lstsq(before, after, driver="gelsd").solution
+    return ((fitted - after).square().mean() / after.square().mean()).sqrt().item()
+
+
+def learns_steps_back(scheme: PositionScheme, seed: int, steps: int = STEPS) -> float:
+    """The accuracy of a one-layer model, trained to say which token stood DISTANCE before."""
+    model = trained_model(scheme, seed, steps, progress=False)
+    return accuracy_by_place(model, LENGTH).nanmean().item()
+
+
+def trained_model(
+    scheme: PositionScheme, seed: int = 0, steps: int = STEPS, progress: bool = True
+) -> Decoder:
+    """A one-layer encoder of width DIM, trained on `steps_back` at LENGTH tokens."""
+    torch.manual_seed(seed)
+    config = DecoderConfig(VOCAB, DIM, num_layers=1, num_heads=2, hidden_dim=2 * DIM, causal=False)
+    model = Decoder(config, scheme).to(device())
+    train(model, steps_back(DISTANCE, VOCAB, LENGTH), steps, seed=seed, progress=progress)
+    return model
+
+
+def accuracy_by_place(model: Decoder, length: int) -> Float[Tensor, " length"]:
+    """The share of right answers at every place of texts of `length` tokens, 256 of them."""
+    exam = steps_back(DISTANCE, VOCAB, length, batch=256)(torch.Generator().manual_seed(10**6))
+    return right_answers(model, exam, torch.arange(length)).mean(dim=0)
+
+
+def measure(progress: Callable = iter) -> dict:
+    """Every waveform and every amplitude: geometry once, accuracy for each seed."""
+    schemes: dict[str, PositionScheme] = {
+        **{name: Waves(waveform, DIM) for name, waveform in WAVEFORMS.items()},
+        **{f"amplitude {scale:g}": Sinusoidal(DIM, scale=scale) for scale in AMPLITUDES},
+    }
+    seeds, fewer = range(SEEDS), range(FEWER_SEEDS)
+    return {
+        "settings": {
+            "task": f"which token stood {DISTANCE} places before, of {VOCAB}",
+            "dim": DIM,
+            "length": LENGTH,
+            "steps": STEPS,
+            "longer": LONGER,
+            "torch": torch.__version__,
+        },
+        "geometry": {
+            name: {"spread": similarity_spread(waveform), "shift_error": shift_error(waveform)}
+            for name, waveform in WAVEFORMS.items()
+        },
+        "accuracy": {
+            name: [learns_steps_back(scheme, seed) for seed in seeds]
+            for name, scheme in progress(schemes.items())
+        },
+        "accuracy after longer": {
+            name: [learns_steps_back(scheme, seed, LONGER) for seed in fewer]
+            for name, scheme in progress(schemes.items())
+        },
+    }
+
+
+def results() -> dict:
+    """What `measure` found when it was last run, as shipped with the course."""
+    return json.loads(RESULTS.read_text())
+
+
+def main() -> None:
+    """Measure everything and write `zoo/waveforms.json`: about ten minutes on two cores."""
+    found = measure(progress=tqdm)
+    RESULTS.parent.mkdir(exist_ok=True)
+    RESULTS.write_text(json.dumps(found, indent=1) + "\n")
+    print(f"wrote {RESULTS}")

@@ -1,0 +1,203 @@
+"""Every scheme of the course in the same small decoder, trained alike: weights and measurements."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from safetensors import SafetensorError, safe_open
+from torch import Tensor
+
+from course_lab.errors import CourseError
+from course_lab.machine import device
+from course_lib.encodings import (
+    ALiBi,
+    ClippedBias,
+    LearnedAbsolute,
+    NoPosition,
+    PositionScheme,
+    Rotary,
+    Shaw,
+    Sinusoidal,
+    T5Bias,
+    TransformerXL,
+)
+from course_lib.model import Decoder, DecoderConfig
+
+HERE = Path(__file__).parent
+RESULTS = HERE / "results.json"
+VERSION = "1"  # of the weight files: what a model is made of
+AGAIN = "run `make zoo` to make it again, or `git checkout course_lab/zoo` to get it back"
+
+
+@dataclass(frozen=True)
+class Tier:
+    """A size of model and training that all schemes share, and where they are measured."""
+
+    name: str
+    config: DecoderConfig
+    length: int
+    batch: int
+    steps: int
+    learning_rate: float
+    dtype: str
+    lengths: tuple[int, ...]
+
+    def settings(self) -> dict[str, Any]:
+        """What a result depends on, as plain values."""
+        return json.loads(json.dumps(asdict(self)))
+
+
+TIERS = {
+    "small": Tier(
+        "small", DecoderConfig(), length=128, batch=32, steps=1000, learning_rate=3e-3,
+        dtype="float32", lengths=(64, 128, 256, 512, 1024, 2048),
+    ),
+    "large": Tier(
+        "large", DecoderConfig(dim=384, num_layers=6, num_heads=6, hidden_dim=1536), length=512,
+        batch=64, steps=10_000, learning_rate=1e-3, dtype="bfloat16",
+        lengths=(128, 256, 512, 1024, 2048, 4096, 8192),
+    ),
+}  # fmt: skip
+
+
+class ClampedTable(LearnedAbsolute):
+    """A learned table whose last row serves every position beyond it."""
+
+    def embed(self, x: Tensor, positions: Tensor) -> Tensor:
+        return super().embed(x, positions.clamp(max=len(self.table) - 1))
+
+
+class Recipe(NamedTuple):
+    """How the zoo makes a scheme, and what happens at distances that it has no number for."""
+
+    scheme: Callable[[Tier], PositionScheme | Callable[[int], PositionScheme]]
+    beyond: str
+
+
+CLIP = 32  # positions: the largest distance that clipped bias and Shaw tell from larger ones
+_DEFINED = "defined at every position"
+_CLIPPED = f"distances above {CLIP} share one"
+
+RECIPES = {
+    "rope": Recipe(lambda t: Rotary(t.config.head_dim), _DEFINED),
+    "alibi": Recipe(lambda t: ALiBi(t.config.num_heads), _DEFINED),
+    "none": Recipe(lambda t: NoPosition(), "nothing to look up"),
+    "sinusoidal": Recipe(lambda t: Sinusoidal(t.config.dim), _DEFINED),
+    "learned": Recipe(
+        lambda t: ClampedTable(t.length, t.config.dim), "positions clamped to the last row"
+    ),
+    "t5": Recipe(
+        lambda t: T5Bias(t.config.num_heads, max_distance=t.length),
+        "distances from the training length on share the last bucket",
+    ),
+    "transformer_xl": Recipe(
+        lambda t: lambda layer: TransformerXL(t.config.num_heads, t.config.head_dim), _DEFINED
+    ),
+    "shaw": Recipe(lambda t: lambda layer: Shaw(t.config.head_dim, CLIP), _CLIPPED),
+    "clipped": Recipe(lambda t: ClippedBias(t.config.num_heads, CLIP), _CLIPPED),
+    "partial_rope": Recipe(
+        lambda t: Rotary(t.config.head_dim, rotary_dim=t.config.head_dim // 4), _DEFINED
+    ),
+}  # fmt: skip
+
+
+class ZooError(CourseError):
+    """A model or a result that cannot be had; the message says what to run."""
+
+
+class Record(NamedTuple):
+    """One measurement on the validation text."""
+
+    scheme: str
+    tier: str
+    seed: int
+    method: str | None  # of context extension; None for the model as trained
+    factor: float  # by which the method stretches
+    tuned_steps: int  # of training at `factor` times the trained length, after stretching
+    length: int  # bytes of context
+    bits_per_byte: float
+    standard_error: float
+
+
+def build(name: str, tier: Tier, seed: int = 0) -> Decoder:
+    """An untrained model. For one seed, all schemes start from the same weights but their own."""
+    numbers = torch.default_generator  # the CPU's alone: torch.manual_seed reseeds GPUs as well
+    with torch.random.fork_rng(devices=[]):
+        numbers.manual_seed(seed)
+        model = Decoder(tier.config, recipe(name).scheme(tier))
+        numbers.manual_seed(seed)
+        shared = Decoder(tier.config, NoPosition()).state_dict()
+    model.load_state_dict(shared, strict=False)
+    return model
+
+
+def recipe(name: str) -> Recipe:
+    """How the zoo makes the scheme `name`."""
+    if name not in RECIPES:
+        raise ZooError(f"the zoo has no scheme {name!r}; it has {', '.join(RECIPES)}")
+    return RECIPES[name]
+
+
+def load(name: str) -> Decoder:
+    """The model trained with the scheme `name`, seed 0 of the small tier, on `device()`.
+
+    Weights are shipped in half precision and computed with in float32. Raises ZooError, which says
+    what to run, if there is no such scheme, or its file is missing, damaged or of another version.
+    """
+    recipe(name)
+    path = HERE / f"{name}.safetensors"
+    if not path.exists():
+        raise ZooError(f"{path.name} is missing from the zoo: {AGAIN}")
+    model = build(name, TIERS["small"])
+    try:
+        with safe_open(path, framework="pt") as file:
+            told = file.metadata() or {}
+            weights = {key: file.get_tensor(key).float() for key in file.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError) as error:
+        raise ZooError(f"{path.name} is damaged ({error}): {AGAIN}") from None
+    if told.get("version") != VERSION or told.get("scheme") != name:
+        raise ZooError(f"{path.name} is from another version of the course: {AGAIN}")
+    try:
+        model.load_state_dict(weights)
+    except RuntimeError:
+        raise ZooError(f"{path.name} does not fit this version's model: {AGAIN}") from None
+    return model.to(device()).eval()
+
+
+def results() -> list[Record]:
+    """Everything that was measured, one record for each model, method and length."""
+    try:
+        return [Record(**record) for record in stored()["records"]]
+    except TypeError:
+        raise ZooError(f"results.json is from another version of the course: {AGAIN}") from None
+
+
+def study() -> list[Record]:
+    """The study of extension: RoPE stretched and tuned, and as trained, for the same seeds."""
+    records = [record for record in results() if (record.scheme, record.tier) == ("rope", "small")]
+    seeds = {record.seed for record in records if record.method}
+    return [record for record in records if record.seed in seeds]
+
+
+def runs() -> list[dict[str, Any]]:
+    """How each model was made: settings, loss curve, loss by position, time, versions, machine."""
+    return stored()["runs"]
+
+
+def stored() -> dict[str, list[dict[str, Any]]]:
+    """What `results.json` holds. Raises ZooError if it cannot be read."""
+    if not RESULTS.exists():
+        raise ZooError(f"results.json is missing from the zoo: {AGAIN}")
+    try:
+        found = json.loads(RESULTS.read_text(encoding="utf-8"))
+        return {"runs": found["runs"], "records": found["records"]}
+    except (ValueError, KeyError, TypeError):
+        raise ZooError(
+            f"{RESULTS} is damaged: run `git checkout course_lab/zoo` to get it back, or "
+            "delete it and run `make zoo` to make it again"
+        ) from None

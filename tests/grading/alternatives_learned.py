@@ -1,0 +1,109 @@
+"""Right answers to the exercises of lesson 03, written in other styles."""
+
+import numpy as np
+import torch
+
+
+def embed_padded_in_loops(x, mask, table):
+    out = x.clone()
+    for b in range(x.shape[0]):
+        position = 0
+        for i in range(x.shape[1]):
+            if mask[b, i]:
+                if position >= len(table):
+                    raise ValueError(f"no row for position {position}")
+                out[b, i] = x[b, i] + table[position].to(x.dtype)
+                position += 1
+    return out
+
+
+def embed_padded_by_masks(x, mask, table):
+    lengths = mask.sum(dim=1)
+    if (lengths > table.shape[0]).any():
+        raise ValueError("too long")
+    out = x.clone()
+    for row, length in enumerate(lengths.tolist()):
+        out[row, mask[row]] += table[:length].type_as(x)
+    return out
+
+
+def embed_padded_with_an_empty_row(x, mask, table):
+    if mask.sum(-1).max().item() > len(table):
+        raise ValueError("a text does not fit")
+    rows = torch.cat([torch.zeros(1, table.shape[1]), table])
+    numbers = torch.cumsum(mask.int(), dim=-1) * mask.int()
+    return (x + torch.nn.functional.embedding(numbers, rows).to(x.dtype)).to(x.dtype)
+
+
+def stretch_by_interpolate(table, new_length):
+    wide = torch.nn.functional.interpolate(
+        table.float().T.unsqueeze(0), size=new_length, mode="linear", align_corners=True
+    )
+    return wide.squeeze(0).T.to(table.dtype)
+
+
+def stretch_in_the_table_s_dtype(table, new_length):
+    rows = torch.nn.functional.interpolate(
+        table.T[None], size=new_length, mode="linear", align_corners=True
+    )
+    return rows[0].T
+
+
+def stretch_by_numpy(table, new_length):
+    old = table.float().numpy()
+    places = np.linspace(0, len(old) - 1, new_length)
+    columns = [np.interp(places, np.arange(len(old)), column) for column in old.T]
+    return torch.from_numpy(np.stack(columns, axis=1)).to(table.dtype)
+
+
+def stretch_in_loops(table, new_length):
+    rows = []
+    for j in range(new_length):
+        place = j * (len(table) - 1) / (new_length - 1) if new_length > 1 else 0.0
+        low = min(int(place), len(table) - 1)
+        high = min(low + 1, len(table) - 1)
+        rows.append(torch.lerp(table[low].float(), table[high].float(), place - low))
+    return torch.stack(rows).to(table.dtype)
+
+
+def add_rows_test_with_pytest_in_mind(add_rows):
+    table = torch.arange(12.0).reshape(6, 2)
+    x = torch.zeros(2, 2, 2)
+    out = add_rows(x, torch.tensor([[5, 1], [0, 4]]), table)
+    assert out.tolist() == [[[10, 11], [2, 3]], [[0, 1], [8, 9]]]
+    for positions in ([[0, 6], [1, 2]], [[0, 1], [-1, 2]]):
+        raised = False
+        try:
+            add_rows(x, torch.tensor(positions), table)
+        except ValueError:
+            raised = True
+        assert raised, f"no ValueError for {positions}"
+
+
+def add_rows_test_one_position_at_a_time(add_rows):
+    table = torch.eye(4)
+    for position in range(-3, 8):
+        x = torch.zeros(2, 1, 4)
+        try:
+            out = add_rows(x, torch.tensor([[0], [position]]), table)
+        except ValueError:
+            out = None
+        inside = 0 <= position < 4
+        assert (out is not None) == inside, position
+        assert not inside or torch.allclose(out[1, 0], table[position], atol=1e-4), position
+
+
+ALTERNATIVES = {
+    "learned-padded-batch": [
+        embed_padded_in_loops,
+        embed_padded_by_masks,
+        embed_padded_with_an_empty_row,
+    ],
+    "learned-stretch": [
+        stretch_by_interpolate,
+        stretch_in_the_table_s_dtype,
+        stretch_by_numpy,
+        stretch_in_loops,
+    ],
+    "learned-test": [add_rows_test_with_pytest_in_mind, add_rows_test_one_position_at_a_time],
+}

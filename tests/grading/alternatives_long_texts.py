@@ -1,0 +1,95 @@
+"""Lesson 08: right answers written in other styles."""
+
+import math
+
+import numpy as np
+import torch
+
+
+def windows_by_ceiling(size, length, stride):
+    if stride < 1 or stride > length:
+        raise ValueError("stride")
+    count = 1 + max(0, math.ceil((size - length) / stride))
+    ends = [min(size, n * stride + length) for n in range(count)]
+    return [[n * stride, ends[n - 1] if n else 0, ends[n]] for n in range(count)]
+
+
+def windows_by_marking(size, length, stride):
+    if stride not in range(1, length + 1):
+        raise ValueError(f"stride {stride} leaves gaps")
+    done, found = np.zeros(size, dtype=bool), []
+    for start in range(0, size, stride):
+        end = min(size, start + length)
+        fresh = np.flatnonzero(~done[start:end])
+        if len(fresh):
+            found.append((start, start + int(fresh[0]), end))
+        done[start:end] = True
+    return tuple(found)
+
+
+def windows_one_by_one_from_the_start(size, length, stride):
+    if not 0 < stride <= length:
+        raise ValueError
+    windows = [(0, 0, min(length, size))]
+    while windows[-1][2] < size:
+        start = windows[-1][0] + stride
+        windows.append((start, start + length - stride, min(start + length, size)))
+    return windows
+
+
+def bits_in_loops(losses, counted):
+    total = number = 0.0
+    for row, mask in zip(losses.tolist(), counted.tolist(), strict=True):
+        for loss, counts in zip(row, mask, strict=True):
+            if counts:
+                total, number = total + loss, number + 1
+    return torch.tensor(total / number / math.log(2))
+
+
+def bits_by_weights(losses, counted):
+    return (losses * counted).sum() / counted.sum() * math.log2(math.e)
+
+
+def stopping_in_loops(q, k, positions, frequencies, stops, limit):
+    n, pairs = len(q), len(frequencies)
+    scores = torch.zeros(n, n)
+    for i in range(n):
+        for j in range(n):
+            for pair in range(pairs):
+                m = int(positions[i] - positions[j])
+                if stops[pair] and m > limit:
+                    m = limit
+                c, s = math.cos(m * frequencies[pair]), math.sin(m * frequencies[pair])
+                (a, b), (x, y) = ((t[at, pair], t[at, pair + pairs]) for t, at in ((q, i), (k, j)))
+                scores[i, j] += (a * c - b * s) * x + (a * s + b * c) * y
+    return scores
+
+
+def stopping_in_two_halves(q, k, positions, frequencies, stops, limit):
+    def product(angles, chosen):
+        cos, sin = angles.cos() * chosen, angles.sin() * chosen
+        (a, b), (x, y) = (t.double().chunk(2, dim=-1) for t in (q, k))
+        along = a[:, None] * x + b[:, None] * y
+        across = a[:, None] * y - b[:, None] * x
+        return (along * cos + across * sin).sum(-1)
+
+    distance = (positions[:, None] - positions)[..., None]
+    going = product(distance * frequencies, ~stops)
+    return (going + product(distance.clamp(max=limit) * frequencies, stops)).float()
+
+
+def near_test_one_by_one(near):
+    q, k = torch.tensor([5, 6, 20]), torch.tensor([1, 3, 4, 5, 6, 7, 18, 20, 21])
+    for window in (1, 2, 4, 100):
+        mask = near(q, k, window)
+        for i, p in enumerate(q.tolist()):
+            for j, at in enumerate(k.tolist()):
+                assert bool(mask[i, j]) == (0 <= p - at < window), (p, at, window)
+
+
+ALTERNATIVES = {
+    "long-windows": [windows_by_ceiling, windows_by_marking, windows_one_by_one_from_the_start],
+    "long-corpus-bits": [bits_in_loops, bits_by_weights],
+    "long-stopped-pairs": [stopping_in_loops, stopping_in_two_halves],
+    "long-window-test": [near_test_one_by_one],
+}

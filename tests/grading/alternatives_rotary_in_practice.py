@@ -1,0 +1,112 @@
+"""Right answers to lesson 07's exercises, written in other styles."""
+
+import math
+
+import torch
+
+
+def to_half_in_loops(q_weight, k_weight, v_weight, num_heads, num_kv_heads):
+    def moved(weight, heads):
+        head_dim = weight.shape[0] // heads
+        rows = [
+            weight[head * head_dim + 2 * i + second]
+            for head in range(heads)
+            for second in (0, 1)
+            for i in range(head_dim // 2)
+        ]
+        return torch.stack(rows)
+
+    return moved(q_weight, num_heads), moved(k_weight, num_kv_heads), v_weight
+
+
+def to_half_by_views(q_weight, k_weight, v_weight, num_heads, num_kv_heads):
+    def moved(weight, heads):
+        rows, dim = weight.shape
+        by_pair = weight.view(heads, rows // heads // 2, 2, dim)
+        return by_pair.transpose(1, 2).reshape(rows, dim)
+
+    return [moved(q_weight, num_heads), moved(k_weight, num_kv_heads), v_weight.clone()]
+
+
+def decode_in_loops(q, k, v, past_k, past_v, frequencies):
+    half, old = q.shape[-1] // 2, past_k.shape[-2]
+    turned_q, turned_k = q.clone(), k.clone()
+    for t in range(q.shape[-2]):
+        cos, sin = ((old + t) * frequencies).cos(), ((old + t) * frequencies).sin()
+        for out, x in ((turned_q, q), (turned_k, k)):
+            a, b = x[..., t, :half].double(), x[..., t, half:].double()
+            out[..., t, :half] = (a * cos - b * sin).to(x.dtype)
+            out[..., t, half:] = (b * cos + a * sin).to(x.dtype)
+    k, v = torch.cat([past_k, turned_k], -2), torch.cat([past_v, v], -2)
+    read = torch.empty_like(q)
+    for t in range(q.shape[-2]):
+        seen = old + t + 1
+        scores = turned_q[..., t : t + 1, :] @ k[..., :seen, :].mT / math.sqrt(q.shape[-1])
+        read[..., t : t + 1, :] = scores.softmax(-1) @ v[..., :seen, :]
+    return read, k
+
+
+def decode_by_torch(q, k, v, past_k, past_v, frequencies):
+    old, new = past_k.shape[-2], q.shape[-2]
+    hands = torch.polar(
+        torch.ones(new, len(frequencies)).double(),
+        torch.arange(old, old + new)[:, None] * frequencies,
+    )
+
+    def turned(x):
+        pairs = torch.complex(*x.double().chunk(2, dim=-1)) * hands
+        return torch.cat([pairs.real, pairs.imag], dim=-1).to(x.dtype)
+
+    k, v = torch.cat([past_k, turned(k)], dim=2), torch.cat([past_v, v], dim=2)
+    mask = torch.arange(old + new) <= torch.arange(old, old + new)[:, None]
+    return torch.nn.functional.scaled_dot_product_attention(turned(q), k, v, attn_mask=mask), k
+
+
+def serve_with_a_larger_key(requests):
+    tables, results = {}, []
+    for x, positions, base in requests:
+        key = (base, x.shape[-1], tuple(positions.tolist()))
+        if key not in tables:
+            theta = torch.tensor([base ** (-2 * i / key[1]) for i in range(key[1] // 2)])
+            tables[key] = positions[:, None] * theta
+        cos, sin = (torch.cat([t, t], -1) for t in (tables[key].cos(), tables[key].sin()))
+        a, b = x.float().chunk(2, dim=-1)
+        results.append((x.float() * cos + torch.cat([-b, a], -1) * sin).to(x.dtype))
+    return results
+
+
+def serve_with_complex_numbers(requests):
+    results = []
+    for x, positions, base in requests:
+        theta = base ** (-torch.arange(0, x.shape[-1], 2).double() / x.shape[-1])
+        hands = torch.exp(1j * positions.double()[:, None] * theta)
+        turned = torch.complex(*x.double().chunk(2, dim=-1)) * hands
+        results += [torch.cat([turned.real, turned.imag], dim=-1).to(x.dtype)]
+    return tuple(results)
+
+
+def turn_test_by_hand(turn):
+    x = torch.tensor([[1.0, 2.0, 3.0, 4.0]])
+    got = turn(x, torch.tensor([3]), 100.0)[0].tolist()
+    c, s, cc, ss = math.cos(3), math.sin(3), math.cos(0.3), math.sin(0.3)
+    want = [1 * c - 3 * s, 2 * cc - 4 * ss, 3 * c + 1 * s, 4 * cc + 2 * ss]
+    assert all(abs(a - b) < 1e-3 for a, b in zip(got, want, strict=True))
+
+
+def turn_test_by_matrix(turn):
+    x = torch.eye(4)
+    matrix = turn(x, torch.full((4,), 5), 16.0)
+    for pair, angle in ((0, 5.0), (1, 5 / 4)):
+        assert abs(matrix[pair, pair] - math.cos(angle)) < 1e-3
+        assert abs(matrix[pair, pair + 2] - math.sin(angle)) < 1e-3
+        assert abs(matrix[pair + 2, pair] + math.sin(angle)) < 1e-3
+        assert abs(matrix[pair + 2, pair + 2] - math.cos(angle)) < 1e-3
+    assert abs(matrix[0, 1]) < 1e-3
+
+
+ALTERNATIVES = {
+    "rotary-convert-weights": [to_half_in_loops, to_half_by_views],
+    "rotary-decode": [decode_in_loops, decode_by_torch],
+    "rotary-stale-table": [serve_with_a_larger_key, serve_with_complex_numbers],
+    "rotary-halves-test": [turn_test_by_hand, turn_test_by_matrix],
+}

@@ -1,0 +1,91 @@
+"""Lesson 09: right answers written in other styles."""
+
+import math
+
+import numpy as np
+import torch
+
+
+def angles_in_loops(positions, scale, dim, base):
+    flat = [
+        [p / scale / base ** (2 * i / dim) for i in range(dim // 2)]
+        for p in positions.flatten().tolist()
+    ]
+    return torch.tensor(flat).view(*positions.shape, dim // 2)
+
+
+def angles_by_slower_frequencies(positions, scale, dim, base):
+    slowed = 1 / (scale * base ** (torch.arange(dim // 2) * 2 / dim))
+    return torch.einsum("...,i->...i", positions.float(), slowed)
+
+
+def base_by_logarithms(base, dim, original_length, length):
+    if length <= original_length:
+        return base
+    return math.exp(math.log(base) + math.log(length / original_length) * dim / (dim - 2))
+
+
+def base_from_the_slowest_pair(base, dim, original_length, length):
+    slowest = base ** (-(dim - 2) / dim) / max(length / original_length, 1)
+    return np.power(slowest, -dim / (dim - 2)).item()
+
+
+def base_as_a_whole_number(base, dim, original_length, length):
+    return round(max(base, base * (length / original_length) ** (dim / (dim - 2))))
+
+
+def serve_one_by_one(lengths, dim, base, original_length):
+    plain = base ** (-torch.arange(dim // 2) / (dim // 2))
+    even = torch.arange(dim // 2) / (dim // 2 - 1)
+    return [plain / (n / original_length if n > original_length else 1.0) ** even for n in lengths]
+
+
+def serve_by_numpy(lengths, dim, base, original_length):
+    stretch = np.maximum(1, np.array(lengths) / original_length)[:, None]
+    found = (base * stretch ** (dim / (dim - 2))) ** (-np.arange(0, dim, 2) / dim)
+    return list(torch.from_numpy(found))
+
+
+def rows_test_on_unit_vectors(rows):
+    one = torch.zeros(14, 4)
+    one[:, 0] = one[:, 1] = 1.0
+    for t, scores in enumerate(rows(one, one, 6)):
+        slow = (10_000 * max(1, (t + 1) / 6) ** 2) ** -0.5
+        for j, score in enumerate(scores.tolist()):
+            assert abs(score - math.cos(t - j) - math.cos((t - j) * slow)) < 1e-4
+
+
+def rows_test_against_short_texts(rows):
+    q, k = torch.randn(2, 11, 6, generator=torch.Generator().manual_seed(8))
+    turned = []
+    for n in range(1, 12):
+        theta = (1e4 * max(1, n / 5) ** 1.5) ** (-torch.arange(3) / 3)
+        c, s = (f(torch.arange(n)[:, None] * theta) for f in (torch.cos, torch.sin))
+        a, b = (torch.cat([x[:n, :3] * c - x[:n, 3:] * s, x[:n, 3:] * c + x[:n, :3] * s], 1)
+                for x in (q, k))  # fmt: skip
+        turned.append(b @ a[-1])
+    for expected, got in zip(turned, rows(q, k, 5), strict=True):
+        torch.testing.assert_close(got.float(), expected, atol=1e-3, rtol=1e-3)
+
+
+def rows_test_in_the_dtype_of_q(rows):
+    for dtype in (torch.float32, torch.float64):
+        q, k = torch.randn(2, 9, 4, generator=torch.Generator().manual_seed(5), dtype=dtype)
+        pairs_q, pairs_k = (torch.view_as_complex(x.view(9, 2, 2).mT.contiguous()) for x in (q, k))
+        for t, got in enumerate(rows(q, k, 3)):
+            theta = torch.tensor([1.0, (1e4 * max(1, (t + 1) / 3) ** 2) ** -0.5], dtype=dtype)
+            back = (t - torch.arange(t + 1))[:, None] * theta
+            turned = pairs_q[t] * torch.polar(torch.ones_like(back), back)
+            assert torch.allclose(got, (turned * pairs_k[: t + 1].conj()).sum(1).real, atol=1e-3)
+
+
+ALTERNATIVES = {
+    "stretch-interpolation": [angles_in_loops, angles_by_slower_frequencies],
+    "stretch-ntk-base": [base_by_logarithms, base_from_the_slowest_pair, base_as_a_whole_number],
+    "stretch-server": [serve_one_by_one, serve_by_numpy],
+    "stretch-cache-test": [
+        rows_test_on_unit_vectors,
+        rows_test_against_short_texts,
+        rows_test_in_the_dtype_of_q,
+    ],
+}
