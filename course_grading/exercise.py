@@ -30,6 +30,11 @@ class Mistake:
     """A function of the exercise's signature; for a number, the wrong number."""
 
 
+def mistake(name: str, why: str) -> Callable[[Callable[..., Any]], Mistake]:
+    """Make a function the named wrong answer that it computes: name and reason stand above it."""
+    return lambda answer: Mistake(name, why, answer)
+
+
 @dataclass(frozen=True)
 class Property:
     """Something every right output has, whatever it is compared with."""

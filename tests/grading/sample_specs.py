@@ -71,12 +71,14 @@ EXERCISES = numbered({
     "09_sample": (
         *(function(number) for number in range(1, COUNT + 1)),
         Exercise(
-            slug=f"scale-{NUMBER}", title="A number", kind="predict", minutes=1, points=1, name="guess",
+            slug=f"scale-{NUMBER}", title="A number", kind="predict", minutes=1, points=1,
+            name="guess",
             hints=("Count.",), reference=lambda: 42.0, relative_tolerance=0.01,
             mistakes=(Mistake("off by one", "Count again.", 43.0), Mistake("half", "Both.", 21.0)),
         ),
         Exercise(
-            slug=f"scale-{TEST}", title="A test", kind="test", minutes=1, points=3, name="test_square",
+            slug=f"scale-{TEST}", title="A test", kind="test", minutes=1, points=3,
+            name="test_square",
             hints=("Negative numbers?",), reference=a_test,
             mistakes=(
                 Mistake("only positive", "Try -1.", careless_test),
