@@ -7,7 +7,7 @@ ARGS =
 run = "$(VENV)/bin/python" -m
 
 .DEFAULT_GOAL = help
-.PHONY: help lab test lint grade exercises bench zoo constraints core-environment test-environment
+.PHONY: help lab test lint grade update exercises bench zoo constraints core-environment test-environment
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -31,6 +31,9 @@ lint: test-environment ## check style and types only
 
 grade: core-environment ## grade your exercises
 	@"$(VENV)/bin/course" grade $(ARGS)
+
+update: core-environment ## bring a newer release, and carry your answers over
+	@"$(VENV)/bin/course" update $(ARGS)
 
 exercises: core-environment ## make the exercises from the solutions
 	@"$(VENV)/bin/course" exercises $(ARGS)

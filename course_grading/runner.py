@@ -23,6 +23,7 @@ from course_grading import notebooks
 from course_grading.assembling import Placed, assemble, without_markers
 from course_grading.exercise import Exercise
 from course_grading.notebooks import Cell, NotebookError
+from course_grading.renamed import as_today
 
 SPECS = "course_grading.specs"
 MAX_OUTPUT = 4_000_000
@@ -93,7 +94,7 @@ def grade_notebook(path: Path, settings: Settings, progress: Progress) -> dict[s
 
     try:
         released = notebooks.read(settings.released / path.name)
-        learner = notebooks.read(path)
+        learner = as_today(notebooks.read(path))
         must_be_same_notebook(path.name, released, learner, exercises)
         assembled = assemble(released, learner, exercises)
         for id, (verdict, message) in assembled.decided.items():

@@ -7,15 +7,14 @@ said so, and then a copy is kept in `.backup` beside it.
 from __future__ import annotations
 
 import json
-import secrets
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from course_grading import notebooks
-from course_grading.assembling import merge
 from course_grading.exercise import Exercise
 from course_grading.notebooks import Cell, NotebookError
 from course_grading.sheets import generate
@@ -108,57 +107,50 @@ def _reset_cell(path: Path, original: Cell) -> str:
 
 
 def update(folder: Path) -> Iterator[str]:
-    """`git pull` in a clone full of answers, which are carried over into the new notebooks.
+    """`git pull` in a clone full of answers, which are carried over into the new sheets.
 
-    Changed notebooks are set back before the pull, so that it cannot meet a conflict in them. If
-    anything goes wrong every one of them gets its own bytes again.
+    Changed sheets are set back before the pull, so that it cannot meet a conflict in them. What
+    comes after the pull is the new release's own business (see `carrying`), in a process that runs
+    its code. If anything goes wrong every sheet gets its own bytes again.
     """
     names = _git(folder, "diff", "--name-only", "--relative", "HEAD", "--", "*.ipynb").split("\n")
     changed = [folder / name for name in names if name and (folder / name).exists()]
-    mine = {path: path.read_bytes() for path in changed}
+    answered = {path: path.read_bytes() for path in changed}
     learner = {path: notebooks.read(path) for path in changed}  # a damaged one stops us here
-    kept = [backup(path) for path in changed]
+    backups = {path: backup(path) for path in changed}
     try:
         if changed:
             _git(folder, "checkout", "HEAD", "--", *(path.relative_to(folder) for path in changed))
         base = {path: notebooks.read(path) for path in changed}
         _git(folder, "pull", "--ff-only")
-        merged = {
-            path: carried(base[path], learner[path], notebooks.read(path))
-            for path in changed
-            if path.exists()
-        }
+        sheets = [
+            {"name": path.name, "base": base[path], "mine": learner[path],
+             "backup": str(backups[path])} for path in changed
+        ]  # fmt: skip
+        says = _carry(folder, sheets)
     except BaseException:
-        for path, content in mine.items():
+        for path, content in answered.items():
             path.write_bytes(content)
         raise
-    for path, copy in zip(changed, kept, strict=True):
-        if path in merged:
-            notebooks.write(path, notebooks.as_notebook(merged[path]))
-        else:
-            path.write_bytes(mine[path])
-        yield f"{path.name}: your answers are in; your file of before is kept as {copy}"
+    yield from says
     yield "up to date"
 
 
-def carried(base: list[Cell], learner: list[Cell], new: list[Cell]) -> list[Cell]:
-    """The new release with what the learner changed since `base`, the release they had."""
-    had = {cell["id"]: cell["source"] for cell in base}
-    has = {cell["id"]: cell for cell in new}
-    cells = []
-    for cell in learner:
-        if had.get(cell["id"]) != cell["source"]:
-            cells.append(cell)
-        elif cell["id"] in has:
-            cells.append(has[cell["id"]])
-    used: set[str] = set()
-    result = []
-    for one in merge(new, cells):
-        name = one.cell["id"]
-        name = name if name and name not in used else secrets.token_hex(4)
-        used.add(name)
-        result.append({**one.cell, "id": name})
-    return result
+def _carry(folder: Path, sheets: list[dict[str, Any]]) -> list[str]:
+    """Let the release that was pulled carry the answers over; what it says, line by line."""
+    if not sheets:
+        return []
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "course_grading.carrying", str(folder.resolve())],
+        input=json.dumps({"sheets": sheets}), capture_output=True, text=True,
+    )  # fmt: skip
+    if done.returncode:
+        reason = (done.stderr.strip().splitlines() or ["it gave no reason"])[-1]
+        raise NotebookError(
+            f"the new release is there, but it could not carry your answers over ({reason}). They "
+            "are as they were: run `make update`, which installs what the release needs"
+        )
+    return done.stdout.splitlines()
 
 
 def _git(folder: Path, *arguments: str | Path) -> str:

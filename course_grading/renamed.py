@@ -1,0 +1,136 @@
+"""What earlier releases called things, so that answers find their places in this one.
+
+The first edition named an exercise by its number. A name stays here for good: whoever comes from an
+old release may come late.
+"""
+
+from __future__ import annotations
+
+import re
+
+from course_grading.notebooks import Cell, grade_id
+
+MODULES = {
+    "course_lib.grading": "course_grading",
+    "course_lib.lab": "course_lab",
+    "course_lib.figures": "course_lab.figures",
+}
+EXERCISES = {
+    "0-1": "start-count-places",
+    "1-1": "blind-causal-mask",
+    "1-2": "blind-tenth-token",
+    "1-3": "blind-position-from-mask",
+    "1-4": "blind-wrong-axis",
+    "1-5": "blind-test",
+    "2-1": "sinusoidal-encoding",
+    "2-2": "sinusoidal-slowest-wave",
+    "2-3": "sinusoidal-half-precision",
+    "2-4": "sinusoidal-shift-matrix",
+    "2-5": "sinusoidal-test",
+    "2-6": "sinusoidal-half-similarity",
+    "3-1": "learned-padded-batch",
+    "3-2": "learned-parameters",
+    "3-3": "learned-stretch",
+    "3-4": "learned-test",
+    "3-5": "learned-alike-untrained",
+    "4-1": "clipped-bias",
+    "4-2": "t5-bucket",
+    "4-3": "alibi-slopes",
+    "4-4": "t5-decoder-bucket",
+    "4-5": "alibi-half-precision",
+    "4-6": "alibi-test",
+    "5-1": "shaw-memory",
+    "5-2": "shaw-scores",
+    "5-3": "transformer-xl-shift",
+    "5-4": "transformer-xl-strangers",
+    "5-5": "transformer-xl-both-sides",
+    "5-6": "transformer-xl-test",
+    "6-1": "rotary-score-by-hand",
+    "6-2": "rotary-rotate",
+    "6-3": "rotary-complete-turns",
+    "6-4": "rotary-head-frequencies",
+    "6-5": "rotary-test",
+    "6-6": "rotary-fooled-head",
+    "7-1": "rotary-float32-spacing",
+    "7-2": "rotary-slowest-hand",
+    "7-3": "rotary-convert-weights",
+    "7-4": "rotary-decode",
+    "7-5": "rotary-stale-table",
+    "7-6": "rotary-halves-test",
+    "8-1": "long-new-distances",
+    "8-2": "long-windows",
+    "8-3": "long-corpus-bits",
+    "8-4": "long-stopped-pairs",
+    "8-5": "long-window-test",
+    "8-6": "long-alibi-reach",
+    "9-1": "stretch-interpolation",
+    "9-2": "stretch-ntk-base",
+    "9-3": "stretch-too-far",
+    "9-4": "stretch-server",
+    "9-5": "stretch-cache-test",
+    "9-6": "stretch-best-pair",
+    "10-1": "yarn-by-parts",
+    "10-2": "yarn-score-growth",
+    "10-3": "yarn-read-config",
+    "10-4": "yarn-backwards",
+    "10-5": "longrope-test",
+    "10-6": "yarn-least-base",
+    "11-1": "choose-bits-to-words",
+    "11-2": "choose-reach",
+    "11-3": "choose-scheme",
+    "11-4": "choose-distance-test",
+    "11-5": "choose-decoding-bias",
+    "11-6": "choose-own-scheme",
+    "12-1": "museum-waves",
+    "12-2": "museum-turn",
+    "12-3": "museum-table",
+    "12-4": "museum-weights",
+    "12-5": "museum-slope",
+    "12-6": "museum-buckets",
+    "12-7": "museum-reach",
+    "12-8": "museum-tests",
+}
+"""What stood in cell ids, to today's slug: `answer-2-1` is `answer-sinusoidal-encoding`."""
+
+_ID = re.compile(rf"([a-z]+)-({'|'.join(sorted(EXERCISES, key=len, reverse=True))})(-.*)?")
+_MODULE = re.compile(rf"\b({'|'.join(map(re.escape, MODULES))})\b")
+_CALL = re.compile(r"""\b(check|hint)\((["'])(\d+\.\d+)\2""")
+
+
+def cell_id(name: str) -> str:
+    """Today's id of a cell of some release."""
+    old = _ID.fullmatch(name)
+    return f"{old[1]}-{EXERCISES[old[2]]}{old[3] or ''}" if old else name
+
+
+def source(text: str) -> str:
+    """A cell's code with today's names of modules, and of exercises in `check` and `hint`."""
+    text = _MODULE.sub(lambda found: MODULES[found[1]], text)
+    text = text.replace("from course_lib import figures", "from course_lab import figures")
+
+    def call(found: re.Match[str]) -> str:
+        slug = EXERCISES.get(found[3].replace(".", "-"), found[3])
+        return f"{found[1]}({found[2]}{slug}{found[2]}"
+
+    return _CALL.sub(call, text)
+
+
+def as_today(cells: list[Cell]) -> list[Cell]:
+    """A sheet's cells under today's names; a sheet of this release stays as it is.
+
+    Numbers of exercises may mean others in a later release, so `check` and `hint` are looked at
+    only in a sheet that has cells with old ids.
+    """
+    if all(cell_id(cell["id"]) == cell["id"] for cell in cells):
+        return cells
+    return [_as_today(cell) for cell in cells]
+
+
+def _as_today(cell: Cell) -> Cell:
+    today = {**cell, "id": cell_id(cell["id"])}
+    if name := grade_id(cell):
+        nbgrader = {**cell["metadata"]["nbgrader"], "grade_id": cell_id(name)}
+        today["metadata"] = {**cell["metadata"], "nbgrader": nbgrader}
+    if cell["cell_type"] == "code":
+        today["source"] = source(cell["source"])
+    return today

@@ -1,0 +1,1 @@
+"""Where the first edition kept what is now `course_grading`; see `cli`."""
