@@ -9,22 +9,23 @@ from random import Random
 import torch
 from torch import Tensor
 
-from course_grading.exercise import Case, Exercise, Mistake, Property, Version
+from course_grading.exercise import Case, Exercise, Mistake, Property, Version, mistake
 from course_grading.specs.draw import normal, shuffled
 
 Turn = Callable[[Tensor, Tensor, float], Tensor]
+Places = Callable[[int, int], Tensor]
 LIBRARY = ("rotate", "Rotary", "rotation_table")
 
 
-def _angles(positions: Tensor, dim: int, base: float) -> Tensor:
-    frequencies = base ** (-torch.arange(0, dim, 2).double() / dim)
-    return positions.double()[..., None] * frequencies
+def _angles(positions: Tensor, dim: int, base: float, dtype: torch.dtype = torch.float64) -> Tensor:
+    frequencies = base ** (-torch.arange(0, dim, 2).to(dtype) / dim)
+    return positions.to(dtype)[..., None] * frequencies
 
 
-def _halves(x: Tensor, angles: Tensor) -> Tensor:
+def _halves(x: Tensor, angles: Tensor, table_dtype: torch.dtype = torch.float64) -> Tensor:
     """Pairs (i, i + dim / 2) turned by angles (..., length, dim / 2), in x's dtype."""
     first, second = x.double().chunk(2, dim=-1)
-    cos, sin = angles.cos(), angles.sin()
+    cos, sin = angles.cos().to(table_dtype), angles.sin().to(table_dtype)
     return torch.cat([first * cos - second * sin, second * cos + first * sin], dim=-1).to(x.dtype)
 
 
@@ -35,13 +36,8 @@ def _turn(x: Tensor, positions: Tensor, base: float) -> Tensor:
 # 7.1 spacing of float32 ----------------------------------------------------------------------
 
 SPACING = Exercise(
-    slug="rotary-float32-spacing",
-    title="How far apart are float32 angles?",
-    kind="predict",
-    minutes=5,
-    points=1,
-    name="spacing",
-    reference=lambda: 2.0**-4,
+    slug="rotary-float32-spacing", title="How far apart are float32 angles?",
+    kind="predict", minutes=5, points=1, name="spacing", reference=lambda: 2.0**-4,
     hints=(
         "1 000 000 lies between 2^19 = 524 288 and 2^20 = 1 048 576. From one power of two to the "
         "next, numbers of one float type are equally far apart.",
@@ -49,119 +45,92 @@ SPACING = Exercise(
         "24th stand for?",
     ),
     mistakes=(
-        Mistake(
-            "the rounding error instead of the spacing",
-            "A number is rounded by at most half of the spacing. The spacing itself is asked.",
-            2.0**-5,
-        ),
-        Mistake(
-            "23 digits instead of 24",
-            "float32 stores 23 digits after the leading one, which is not stored: 24 count.",
-            2.0**-3,
-        ),
-        Mistake(
-            "epsilon times a million",
-            "torch.finfo(torch.float32).eps is the spacing from 1 to 2. It grows in steps, with "
-            "each power of two: multiply by 2^19, not by 1 000 000.",
-            lambda: 1e6 * torch.finfo(torch.float32).eps,
-        ),
-        Mistake(
-            "the spacing near 1",
-            "This is float32's spacing between 1 and 2. Near a million the same 24 digits have to "
-            "hold 20 digits in front of the point.",
-            lambda: torch.finfo(torch.float32).eps,
-        ),
+        Mistake("the rounding error instead of the spacing",
+                "A number is rounded by at most half of the spacing. The question asks for the "
+                "spacing itself.",
+                2.0**-5),
+        Mistake("23 digits instead of 24",
+                "float32 stores 23 digits. The leading digit is not stored, but it counts: there "
+                "are 24.",
+                2.0**-3),
+        Mistake("epsilon times a million",
+                "torch.finfo(torch.float32).eps is the spacing from 1 to 2. It grows in steps, "
+                "with each power of two: multiply by 2^19, not by 1 000 000.",
+                lambda: 1e6 * torch.finfo(torch.float32).eps),
+        Mistake("the spacing near 1",
+                "This is float32's spacing between 1 and 2. Near a million the same 24 digits have "
+                "to hold 20 digits in front of the point.",
+                lambda: torch.finfo(torch.float32).eps),
     ),
-)
+)  # fmt: skip
 
 # 7.2 the slowest pair that turns -------------------------------------------------------------
 
 SLOWEST = Exercise(
-    slug="rotary-slowest-hand",
-    title="The slowest hand of p-RoPE",
-    kind="predict",
-    minutes=5,
-    points=1,
-    name="wavelength",
-    reference=lambda: 2 * math.pi * 10_000 ** (30 / 128),
-    relative_tolerance=0.005,
+    slug="rotary-slowest-hand", title="The slowest hand of p-RoPE",
+    kind="predict", minutes=5, points=1, name="wavelength",
+    reference=lambda: 2 * math.pi * 10_000 ** (30 / 128), relative_tolerance=0.005,
     hints=(
-        "32 columns make 16 pairs, i = 0 to 15: the fastest 16 of the head's 64. Which exponent "
-        "2i / head_dim has the last of them?",
-        "Proportional: the exponent is divided by the width of the whole head, 128. A full turn is "
-        "2 pi radians.",
+        "32 columns make 16 pairs, i = 0 to 15: the fastest 16 of the head's 64. What is the "
+        "exponent 2i / head_dim of the last of them?",
+        "Proportional means that the exponent is divided by the width of the whole head, 128. A "
+        "full turn is 2 pi radians.",
     ),
     mistakes=(
-        Mistake(
-            "exponents over the part's own width",
-            "This is the other meaning, *own*: exponents 2i / 32, so that the part reaches slow "
-            "pairs, too. Proportional divides by the whole head's 128.",
-            lambda: 2 * math.pi * 10_000 ** (30 / 32),
-        ),
-        Mistake(
-            "one pair too many",
-            "Pairs count from 0: the last of 16 is pair 15, with exponent 30 / 128.",
-            lambda: 2 * math.pi * 10_000 ** (32 / 128),
-        ),
-        Mistake(
-            "the whole head's slowest pair",
-            "Pair 63 stands still here: only the fastest 16 pairs turn.",
-            lambda: 2 * math.pi * 10_000 ** (126 / 128),
-        ),
-        Mistake(
-            "2 pi forgotten",
-            "This is one over the frequency, the number of positions in one radian. A full turn "
-            "has 2 pi of them.",
-            lambda: 10_000 ** (30 / 128),
-        ),
+        Mistake("exponents over the part's own width",
+                "This is the other meaning, *own*: exponents 2i / 32, so that the turned part has "
+                "slow pairs, too. Proportional frequencies divide by the whole head's 128.",
+                lambda: 2 * math.pi * 10_000 ** (30 / 32)),
+        Mistake("one pair too many",
+                "Pairs count from 0: the last of 16 is pair 15, with exponent 30 / 128.",
+                lambda: 2 * math.pi * 10_000 ** (32 / 128)),
+        Mistake("the whole head's slowest pair",
+                "Pair 63 stands still here: only the fastest 16 pairs turn.",
+                lambda: 2 * math.pi * 10_000 ** (126 / 128)),
+        Mistake("2 pi forgotten",
+                "This is one over the frequency, the number of positions in one radian. A full "
+                "turn has 2 pi radians.",
+                lambda: 10_000 ** (30 / 128)),
     ),
-)
+)  # fmt: skip
 
 # 7.3 converting projections ------------------------------------------------------------------
+
+Order = Callable[[int], Tensor]
 
 
 def _order(head_dim: int) -> Tensor:
     return torch.cat([torch.arange(0, head_dim, 2), torch.arange(1, head_dim, 2)])
 
 
-def _rows(weight: Tensor, heads: int, order: Callable[[int], Tensor] = _order) -> Tensor:
+def _rows(weight: Tensor, heads: int, order: Order) -> Tensor:
     by_head = weight.unflatten(0, (heads, -1))
     return by_head[:, order(by_head.shape[1])].flatten(0, 1)
 
 
-def _columns(weight: Tensor, heads: int) -> Tensor:
+def _columns(weight: Tensor, heads: int, order: Order) -> Tensor:
     head_dim = len(weight) // heads
-    order = _order(head_dim)
-    moved = [block + order for block in range(0, weight.shape[1], head_dim)]
-    return weight[:, torch.cat(moved)]
+    return weight.unflatten(1, (-1, head_dim))[:, :, order(head_dim)].flatten(1)
 
 
-def _to_half(q_weight, k_weight, v_weight, num_heads, num_kv_heads):
-    return _rows(q_weight, num_heads), _rows(k_weight, num_kv_heads), v_weight
+def _converting(
+    *,
+    which: str = "qk",
+    heads: Callable[[int, int], tuple[int, int]] = lambda q_heads, kv_heads: (q_heads, kv_heads),
+    move: Callable[[Tensor, int, Order], Tensor] = _rows,
+    order: Order = _order,
+) -> Callable[..., tuple[Tensor, ...]]:
+    """The conversion, or what becomes of it when one of these choices is another."""
 
+    def to_half(q_weight, k_weight, v_weight, num_heads, num_kv_heads):
+        q_heads, kv_heads = heads(num_heads, num_kv_heads)
+        given = {"q": (q_weight, q_heads), "k": (k_weight, kv_heads), "v": (v_weight, kv_heads)}
+        return tuple(
+            move(weight, count, order) if name in which else weight
+            for name, (weight, count) in given.items()
+        )
 
-def _keys_with_query_heads(q_weight, k_weight, v_weight, num_heads, num_kv_heads):
-    return _rows(q_weight, num_heads), _rows(k_weight, num_heads), v_weight
-
-
-def _across_heads(q_weight, k_weight, v_weight, num_heads, num_kv_heads):
-    return _rows(q_weight, 1), _rows(k_weight, 1), v_weight
-
-
-def _columns_moved(q_weight, k_weight, v_weight, num_heads, num_kv_heads):
-    return _columns(q_weight, num_heads), _columns(k_weight, num_kv_heads), v_weight
-
-
-def _inverse(q_weight, k_weight, v_weight, num_heads, num_kv_heads):
-    def order(d):
-        return _order(d).argsort()
-
-    return _rows(q_weight, num_heads, order), _rows(k_weight, num_kv_heads, order), v_weight
-
-
-def _values_too(q_weight, k_weight, v_weight, num_heads, num_kv_heads):
-    q, k, _ = _to_half(q_weight, k_weight, v_weight, num_heads, num_kv_heads)
-    return q, k, _rows(v_weight, num_kv_heads)
+    return to_half
 
 
 def _weight_cases(rng: Random) -> list[Case]:
@@ -169,10 +138,8 @@ def _weight_cases(rng: Random) -> list[Case]:
         dim = heads * head_dim
         rows = (dim, kv_heads * head_dim, kv_heads * head_dim)
         q, k, v = (normal(rng, n, dim, dtype=dtype) for n in rows)
-        return {
-            "q_weight": q, "k_weight": k, "v_weight": v,
-            "num_heads": heads, "num_kv_heads": kv_heads,
-        }  # fmt: skip
+        return {"q_weight": q, "k_weight": k, "v_weight": v,
+                "num_heads": heads, "num_kv_heads": kv_heads}  # fmt: skip
 
     return [
         case(1, 1, 8),
@@ -185,62 +152,48 @@ def _weight_cases(rng: Random) -> list[Case]:
 
 
 TO_HALF = Exercise(
-    slug="rotary-convert-weights",
-    title="Convert a model with grouped heads",
-    kind="implement",
-    minutes=25,
-    points=3,
-    name="to_half",
-    reference=_to_half,
-    cases=_weight_cases,
+    slug="rotary-convert-weights", title="Convert a model with grouped heads",
+    kind="implement", minutes=25, points=3, name="to_half",
+    reference=_converting(), cases=_weight_cases,
     forbidden=("interleaved_to_half", "half_to_interleaved"),
     hints=(
         "Which rows of a weight make the numbers of head h? Take one head of width 8, with its "
-        "rows numbered 0 to 7. Pairs are (0, 1), (2, 3), (4, 5), (6, 7) now and shall be (0, 4), "
-        "(1, 5), (2, 6), (3, 7). So which old row must stand first, which fifth?",
+        "rows numbered 0 to 7. Pairs are (0, 1), (2, 3), (4, 5), (6, 7) now and should become "
+        "(0, 4), (1, 5), (2, 6), (3, 7). So which old row must stand first, and which fifth?",
         "For width 8 the new order is 0, 2, 4, 6, 1, 3, 5, 7: all first partners, then all second "
         "ones. Heads must not mix: weight.unflatten(0, (heads, -1)) gives (heads, head_dim, dim), "
         "and indexing its second axis with that order moves rows within each head.",
         "Queries have num_heads heads, keys have num_kv_heads. Values are not rotated at all.",
     ),
     mistakes=(
-        Mistake(
-            "keys permuted with the query head count",
-            "Where keys have fewer heads, dividing their rows by num_heads cuts heads into pieces, "
-            "and nothing is raised if it divides. Keys have num_kv_heads heads.",
-            _keys_with_query_heads,
-        ),
-        Mistake(
-            "columns permuted instead of rows",
-            "A row of the weight makes one number of the query; a column takes in one number of "
-            "the token. It is the query's numbers that change places: move rows.",
-            _columns_moved,
-        ),
-        Mistake(
-            "the inverse permutation",
-            "You convert from halves to neighbours. For one head of width 8 the rows must be taken "
-            "in the order 0, 2, 4, 6, 1, 3, 5, 7. (At width 4 both directions are the same.)",
-            _inverse,
-        ),
-        Mistake(
-            "values converted, too",
-            "Values are not rotated. If their rows move, everything that is read out comes to the "
-            "wrong place in the output projection.",
-            _values_too,
-        ),
-        Mistake(
-            "all heads permuted as one",
-            "The order runs over the whole weight, so rows leave their heads. Each head is "
-            "permuted by itself.",
-            _across_heads,
-        ),
-        Mistake(
-            "keys forgotten",
-            "Queries and keys must move alike, or their dot product pairs the wrong numbers.",
-            lambda q, k, v, heads, kv_heads: (_rows(q, heads), k, v),
-        ),
+        Mistake("keys permuted with the query head count",
+                "Where keys have fewer heads, cutting their rows into num_heads parts cuts heads "
+                "into pieces, and no error shows it if the division comes out even. Keys have "
+                "num_kv_heads heads.",
+                _converting(heads=lambda q_heads, kv_heads: (q_heads, q_heads))),
+        Mistake("columns permuted instead of rows",
+                "A row of the weight makes one number of the query; a column takes in one number "
+                "of the token. It is the query's numbers that change places: move rows.",
+                _converting(move=_columns)),
+        Mistake("the inverse permutation",
+                "You convert from halves to neighbours. For one head of width 8 the rows must be "
+                "taken in the order 0, 2, 4, 6, 1, 3, 5, 7. (At width 4 both directions are the "
+                "same.)",
+                _converting(order=lambda head_dim: _order(head_dim).argsort())),
+        Mistake("values converted, too",
+                "Values are not rotated. If their rows move, everything that is read out meets the "
+                "wrong columns of the output projection.",
+                _converting(which="qkv")),
+        Mistake("all heads permuted as one",
+                "Your order runs over the whole weight, so rows leave their heads. Permute each "
+                "head by itself.",
+                _converting(heads=lambda q_heads, kv_heads: (1, 1))),
+        Mistake("keys forgotten",
+                "You convert queries only. Queries and keys must be permuted alike, or their dot "
+                "product pairs the wrong numbers.",
+                _converting(which="q")),
     ),
-)
+)  # fmt: skip
 
 # 7.4 repair: decoding ------------------------------------------------------------------------
 
@@ -252,42 +205,44 @@ def _attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     return scores.softmax(dim=-1) @ v
 
 
-def _decode_at(places: Callable[[int, int], tuple[Tensor, Tensor]], old_again: bool = False):
-    """Decoding where `places` tells where new queries and new keys stand, from old and new."""
+def _after_the_cache(old: int, new: int) -> Tensor:
+    return old + torch.arange(new)
+
+
+def _from_0(old: int, new: int) -> Tensor:
+    return torch.arange(new)
+
+
+def _decoding(
+    *,
+    queries: Places = _after_the_cache,
+    keys: Places | None = None,  # None: as the queries
+    cache_turned_again: bool = False,
+) -> Callable[..., tuple[Tensor, Tensor]]:
+    """Decoding; `queries` and `keys` say where new ones stand, from the numbers of old and new."""
 
     def decode(q, k, v, past_k, past_v, frequencies):
-        q_at, k_at = (p.double()[:, None] * frequencies for p in places(len_of(past_k), len_of(k)))
-        if old_again:
-            past_k = _halves(past_k, torch.arange(len_of(past_k)).double()[:, None] * frequencies)
-        k = torch.cat([past_k, _halves(k, k_at)], dim=-2)
-        return _attention(_halves(q, q_at), k, torch.cat([past_v, v], dim=-2)), k
+        def turned(x: Tensor, positions: Tensor) -> Tensor:
+            return _halves(x, positions.double()[:, None] * frequencies)
+
+        old, new = past_k.shape[-2], k.shape[-2]
+        if cache_turned_again:
+            past_k = turned(past_k, torch.arange(old))
+        all_k = torch.cat([past_k, turned(k, (keys or queries)(old, new))], dim=-2)
+        all_v = torch.cat([past_v, v], dim=-2)
+        return _attention(turned(q, queries(old, new)), all_k, all_v), all_k
 
     return decode
-
-
-def len_of(k: Tensor) -> int:
-    return k.shape[-2]
-
-
-def _after(old: int, new: int) -> tuple[Tensor, Tensor]:
-    places = old + torch.arange(new)
-    return places, places
-
-
-def _decode(q, k, v, past_k, past_v, frequencies):
-    return _decode_at(_after)(q, k, v, past_k, past_v, frequencies)
 
 
 def _decode_cases(rng: Random) -> list[Case]:
     def case(batch, heads, old, new, dim=8, base=10_000.0, dtype=torch.float32) -> Case:
         q, k, v = (normal(rng, batch, heads, new, dim, dtype=dtype) for _ in "qkv")
+        past_k = _turn(normal(rng, batch, heads, old, dim, dtype=dtype), torch.arange(old), base)
         frequencies = base ** (-torch.arange(0, dim, 2).double() / dim)
-        past = normal(rng, batch, heads, old, dim, dtype=dtype)
-        turned = _halves(past, torch.arange(old).double()[:, None] * frequencies)
-        return {
-            "q": q, "k": k, "v": v, "past_k": turned,
-            "past_v": normal(rng, batch, heads, old, dim, dtype=dtype), "frequencies": frequencies,
-        }  # fmt: skip
+        return {"q": q, "k": k, "v": v, "past_k": past_k,
+                "past_v": normal(rng, batch, heads, old, dim, dtype=dtype),
+                "frequencies": frequencies}  # fmt: skip
 
     return [
         case(1, 1, 0, 4),
@@ -300,21 +255,13 @@ def _decode_cases(rng: Random) -> list[Case]:
 
 
 DECODE = Exercise(
-    slug="rotary-decode",
-    title="Repair: every new token stands at 0",
-    kind="repair",
-    minutes=15,
-    points=2,
-    name="decode",
-    reference=_decode,
-    cases=_decode_cases,
+    slug="rotary-decode", title="Repair: every new token stands at 0",
+    kind="repair", minutes=15, points=2, name="decode",
+    reference=_decoding(), cases=_decode_cases, forbidden=(*LIBRARY, "attend"),
     properties=(
-        Property(
-            "both results have the dtype of q",
-            lambda case, value: all(t.dtype == case["q"].dtype for t in value),
-        ),
+        Property("both results have the dtype of q",
+                 lambda case, value: all(t.dtype == case["q"].dtype for t in value)),
     ),
-    forbidden=(*LIBRARY, "attend"),
     hints=(
         "Run it on six tokens at once, with an empty cache; then on five, and on the sixth with "
         "the cache of the five. Which angle does the sixth get in each case?",
@@ -324,84 +271,64 @@ DECODE = Exercise(
         "are turned already: leave them alone.",
     ),
     mistakes=(
-        Mistake(
-            "positions restart at 0",
-            "A new token's position is counted from the new tokens alone, so the first of them is "
-            "always at 0. It stands behind all that the cache holds.",
-            _decode_at(lambda old, new: (torch.arange(new), torch.arange(new))),
-        ),
-        Mistake(
-            "new keys still restart at 0",
-            "Queries stand where they should, new keys at 0, 1, 2, ... Both are turned by the same "
-            "positions.",
-            _decode_at(lambda old, new: (old + torch.arange(new), torch.arange(new))),
-        ),
-        Mistake(
-            "counts the new token twice",
-            "With 5 tokens in the cache, at 0 to 4, the next one stands at 5, not at 6.",
-            _decode_at(lambda old, new: (old + 1 + torch.arange(new), old + 1 + torch.arange(new))),
-        ),
-        Mistake(
-            "all new tokens at one position",
-            "One position serves for one new token. When several come at once, each stands one "
-            "further than the one before.",
-            _decode_at(lambda old, new: (torch.full((new,), old), torch.full((new,), old))),
-        ),
-        Mistake(
-            "cached keys turned again",
-            "The cache holds keys that are turned already. Turn the new ones only, then append.",
-            _decode_at(_after, old_again=True),
-        ),
+        Mistake("positions restart at 0",
+                "You count positions from the new tokens alone, so the first of them is always at "
+                "0. It stands behind all tokens that the cache holds.",
+                _decoding(queries=_from_0)),
+        Mistake("new keys still restart at 0",
+                "Queries stand where they should, but new keys stand at 0, 1, 2, ... Turn both by "
+                "the same positions.",
+                _decoding(keys=_from_0)),
+        Mistake("counts the new token twice",
+                "With 5 tokens in the cache, at 0 to 4, the next one stands at 5, not at 6.",
+                _decoding(queries=lambda old, new: old + 1 + torch.arange(new))),
+        Mistake("all new tokens at one position",
+                "One position is enough for one new token. When several come at once, each stands "
+                "one further than the one before.",
+                _decoding(queries=lambda old, new: torch.full((new,), old))),
+        Mistake("cached keys turned again",
+                "The cache holds keys that are turned already. Turn the new ones only, then "
+                "append.",
+                _decoding(cache_turned_again=True)),
     ),
-)
+)  # fmt: skip
 
 # 7.5 repair: a table that remembers too little -----------------------------------------------
-
-
-def _served(requests):
-    return [_turn(x, positions, base) for x, positions, base in requests]
 
 
 def _serving(
     *,
     base_noticed: bool = True,
     positions_used: bool = True,
-    keeps: str = "float64",
-    out: bool = True,
-):
-    """A server with a table of cosines, and some of the faults that such tables have.
-
-    `keeps` is the dtype of the table: "float64", "first" (of the first request), "exact" (of each
-    request, angles included).
-    """
+    dtype_noticed: bool = True,
+    exact_angles: bool = True,
+    dtype_kept: bool = True,
+) -> Callable[..., list[Tensor]]:
+    """A server that turns each request for itself, or has a fault that tables in servers have."""
 
     def serve(requests):
-        results, kept_base, kept = [], None, None
+        results = []
         for x, positions, base in requests:
-            if kept_base is None or base_noticed:
-                kept_base = base
-            at = positions if positions_used else torch.arange(len(x))
-            if kept is None:
-                kept = x.dtype
-            angles = _angles(at, x.shape[-1], kept_base)
-            if keeps == "exact":
-                angles = at.to(x.dtype)[:, None] * kept_base ** (
-                    -torch.arange(0, x.shape[-1], 2).to(x.dtype) / x.shape[-1]
-                )
-            cos, sin = angles.cos(), angles.sin()
-            if keeps == "first":
-                cos, sin = cos.to(kept), sin.to(kept)
-            first, second = x.double().chunk(2, dim=-1)
-            cos, sin = cos.double(), sin.double()
-            turned = torch.cat([first * cos - second * sin, second * cos + first * sin], dim=-1)
-            results.append(turned.to(x.dtype if out else torch.float32))
+            first_x, _, first_base = requests[0]
+            angles = _angles(
+                positions if positions_used else torch.arange(len(x)),
+                x.shape[-1],
+                base if base_noticed else first_base,
+                torch.float64 if exact_angles else x.dtype,
+            )
+            table_dtype = torch.float64 if dtype_noticed else first_x.dtype
+            results.append(_halves(x if dtype_kept else x.float(), angles, table_dtype))
         return results
 
     return serve
 
 
-def _as_published(requests):
-    """Base, dtype and positions of the first request that made the table."""
+@mistake(
+    "as published",
+    "The table is made for the first request, and again only for a longer one: later requests get "
+    "its base, its dtype, and positions 0, 1, 2, ...",
+)
+def _serve_as_published(requests):
     results, cos, sin = [], torch.empty(0, 0), torch.empty(0, 0)
     for x, _, base in requests:
         n, dim = x.shape
@@ -434,25 +361,16 @@ def _request_cases(rng: Random) -> list[Case]:
     ]
 
 
+def _dtypes_kept(case: Case, results: list[Tensor]) -> bool:
+    pairs = zip(results, case["requests"], strict=True)
+    return all(result.dtype == x.dtype for result, (x, _, _) in pairs)
+
+
 SERVE = Exercise(
-    slug="rotary-stale-table",
-    title="Repair: a table that remembers too little",
-    kind="repair",
-    minutes=15,
-    points=2,
-    name="serve",
-    reference=_served,
-    cases=_request_cases,
-    properties=(
-        Property(
-            "each result has the dtype of its x",
-            lambda case, value: all(
-                result.dtype == x.dtype
-                for result, (x, _, _) in zip(value, case["requests"], strict=True)
-            ),
-        ),
-    ),
-    forbidden=LIBRARY,
+    slug="rotary-stale-table", title="Repair: a table that remembers too little",
+    kind="repair", minutes=15, points=2, name="serve",
+    reference=_serving(), cases=_request_cases, forbidden=LIBRARY,
+    properties=(Property("each result has the dtype of its x", _dtypes_kept),),
     hints=(
         "Serve two requests that differ in base only, one after the other, then each of them "
         "alone. Which result changes? Do the same with two dtypes, and with positions 5, 6, 7 "
@@ -463,43 +381,28 @@ SERVE = Exercise(
         "turn x in float64 or float32, and convert the result to x.dtype at the end.",
     ),
     mistakes=(
-        Mistake(
-            "as published",
-            "The table is made for the first request, and again only for a longer one: later "
-            "requests get its base, its dtype, and positions 0, 1, 2, ...",
-            _as_published,
-        ),
-        Mistake(
-            "a new base not noticed",
-            "The second request may have another base. Whatever you keep between requests must be "
-            "filed under the base, too.",
-            _serving(base_noticed=False),
-        ),
-        Mistake(
-            "positions not used",
-            "Rows 0, 1, 2, ... of the table are right for a text that begins at 0 only. Each "
-            "request says where its tokens stand.",
-            _serving(positions_used=False),
-        ),
-        Mistake(
-            "the first request's dtype stays",
-            "If the first request is bfloat16, its cosines have 8 binary digits, and a float32 "
-            "request after it gets those.",
-            _serving(keeps="first"),
-        ),
-        Mistake(
-            "angles in the dtype of x",
-            "In bfloat16 positions beyond 256 cannot be told apart. Make angles in float64 or "
-            "float32, round the result.",
-            _serving(keeps="exact"),
-        ),
-        Mistake(
-            "result no longer in x's dtype",
-            "The numbers are right, but a bfloat16 request gets float32 back.",
-            _serving(out=False),
-        ),
+        _serve_as_published,
+        Mistake("a new base not noticed",
+                "The second request may have another base. Whatever you keep between requests must "
+                "be filed under the base, too.",
+                _serving(base_noticed=False)),
+        Mistake("positions not used",
+                "Rows 0, 1, 2, ... of the table are right only for a text that begins at 0. Each "
+                "request says where its tokens stand.",
+                _serving(positions_used=False)),
+        Mistake("the first request's dtype stays",
+                "If the first request is bfloat16, its cosines have 8 binary digits, and a float32 "
+                "request after it gets those.",
+                _serving(dtype_noticed=False)),
+        Mistake("angles in the dtype of x",
+                "In bfloat16 neighbouring positions beyond 256 cannot be told apart. Compute "
+                "angles in float64 or float32, and round the result.",
+                _serving(exact_angles=False)),
+        Mistake("result no longer in x's dtype",
+                "The numbers are right, but a bfloat16 request gets float32 back.",
+                _serving(dtype_kept=False)),
     ),
-)
+)  # fmt: skip
 
 # 7.6 write the test --------------------------------------------------------------------------
 
@@ -521,33 +424,22 @@ def _by_complex_numbers(x: Tensor, positions: Tensor, base: float) -> Tensor:
     return torch.cat([turned.real, turned.imag], dim=-1).to(x.dtype)
 
 
-def _with_float32_tables(x: Tensor, positions: Tensor, base: float) -> Tensor:
-    angles = _angles(positions, x.shape[-1], base)
-    cos, sin = (torch.cat([t, t], dim=-1).float() for t in (angles.cos(), angles.sin()))
-    first, second = x.float().chunk(2, dim=-1)
-    return (x.float() * cos + torch.cat([-second, first], dim=-1) * sin).to(x.dtype)
+def _by_tables(*, sign: int = -1, repeated_pairwise: bool = False) -> Turn:
+    """As most libraries do it: x times cos, plus x with its halves exchanged times sin."""
+
+    def turn(x: Tensor, positions: Tensor, base: float) -> Tensor:
+        angles = _angles(positions, x.shape[-1], base)
+        angles = angles.repeat_interleave(2, dim=-1) if repeated_pairwise else angles.repeat(1, 2)
+        first, second = x.float().chunk(2, dim=-1)
+        exchanged = torch.cat([sign * second, first], dim=-1)
+        return (x.float() * angles.cos().float() + exchanged * angles.sin().float()).to(x.dtype)
+
+    return turn
 
 
 def _neighbours(x: Tensor, positions: Tensor, base: float) -> Tensor:
     order = _order(x.shape[-1])
     return _turn(x[..., order], positions, base)[..., order.argsort()]
-
-
-def _repeated_pairwise(x: Tensor, positions: Tensor, base: float) -> Tensor:
-    angles = _angles(positions, x.shape[-1], base).repeat_interleave(2, dim=-1)
-    first, second = x.double().chunk(2, dim=-1)
-    turned = torch.cat([-second, first], dim=-1)
-    return (x.double() * angles.cos() + turned * angles.sin()).to(x.dtype)
-
-
-def _sign_lost(x: Tensor, positions: Tensor, base: float) -> Tensor:
-    angles = _angles(positions, x.shape[-1], base).repeat(1, 2)
-    turned = x.double().roll(x.shape[-1] // 2, dims=-1)
-    return (x.double() * angles.cos() + turned * angles.sin()).to(x.dtype)
-
-
-def _exponent_i(x: Tensor, positions: Tensor, base: float) -> Tensor:
-    return _turn(x, positions, base**0.5)
 
 
 def _drawn(*shape: int) -> Tensor:
@@ -560,47 +452,57 @@ def _test_turn(turn: Turn) -> None:
         assert torch.allclose(turn(x, positions, base), _one_by_one(x, positions, base), atol=1e-3)
 
 
+@mistake(
+    "asks only what every rotation does",
+    "Any rotation keeps lengths, and makes scores depend on distance: neighbours as pairs, "
+    "backward turns and wrong frequencies all pass. Compare values that you know.",
+)
 def _test_lengths(turn: Turn) -> None:
     x, positions = _drawn(5, 8), torch.arange(5)
     assert torch.allclose(turn(x, positions, 100.0).norm(dim=-1), x.norm(dim=-1), atol=1e-3)
 
 
+@mistake("only position 0", "At position 0 nothing turns, and every layout agrees.")
 def _test_position_0(turn: Turn) -> None:
     x = _drawn(1, 8)
     assert torch.allclose(turn(x, torch.tensor([0]), 100.0), x, atol=1e-4)
 
 
+@mistake(
+    "one pair only",
+    "With dim = 2 there is one pair, and both layouts are the same. Take at least four columns.",
+)
 def _test_width_2(turn: Turn) -> None:
     x, positions = _drawn(3, 2), torch.tensor([3, 9, 4])
     assert torch.allclose(turn(x, positions, 100.0), _one_by_one(x, positions, 100.0), atol=1e-3)
 
 
+@mistake(
+    "asks for equality to the last bit",
+    "Right programs round differently. Allow a small difference: torch.allclose(..., atol=1e-3).",
+)
 def _test_exactly(turn: Turn) -> None:
     x, positions = _drawn(3, 8), torch.tensor([7, 2, 40])
     assert torch.equal(turn(x, positions, 50.0), _one_by_one(x, positions, 50.0))
 
 
 LAYOUT_TEST = Exercise(
-    slug="rotary-halves-test",
-    title="Write the test: is this RoPE in halves?",
-    kind="test",
-    minutes=20,
-    points=3,
-    name="test_turn",
-    reference=_test_turn,
+    slug="rotary-halves-test", title="Write the test: is this RoPE in halves?",
+    kind="test", minutes=20, points=3, name="test_turn", reference=_test_turn,
     versions=(
         Version("cut into halves", True, _turn),
         Version("one number at a time", True, _one_by_one),
         Version("with complex numbers", True, _by_complex_numbers),
-        Version("with tables in float32", True, _with_float32_tables),
+        Version("with tables in float32", True, _by_tables()),
         Version("neighbours are pairs", False, _neighbours),
-        Version("frequencies repeated pairwise, rotated as halves", False, _repeated_pairwise),
-        Version("a minus sign lost", False, _sign_lost),
+        Version("frequencies repeated pairwise, rotated as halves", False,
+                _by_tables(repeated_pairwise=True)),
+        Version("a minus sign lost", False, _by_tables(sign=1)),
         Version("turns backwards", False, lambda x, p, base: _turn(x, -p, base)),
-        Version("exponent i/dim instead of 2i/dim", False, _exponent_i),
-        Version(
-            "positions not used", False, lambda x, p, base: _turn(x, torch.arange(len(x)), base)
-        ),
+        Version("exponent i/dim instead of 2i/dim", False,
+                lambda x, p, base: _turn(x, p, base**0.5)),
+        Version("positions not used", False,
+                lambda x, p, base: _turn(x, torch.arange(len(x)), base)),
         Version("counts from 1", False, lambda x, p, base: _turn(x, p + 1, base)),
         Version("base not used", False, lambda x, p, base: _turn(x, p, 10_000.0)),
     ),
@@ -614,31 +516,7 @@ LAYOUT_TEST = Exercise(
         "Make the faults visible: four different numbers in x, a position that is not 0 and not "
         "its row's number, a base that is not 10000. Allow a small difference.",
     ),
-    mistakes=(
-        Mistake(
-            "asks only what every rotation does",
-            "Any rotation keeps lengths, and makes scores depend on distance: neighbours as pairs, "
-            "backward turns and wrong frequencies all pass. Compare values that you know.",
-            _test_lengths,
-        ),
-        Mistake(
-            "only position 0",
-            "At position 0 nothing turns, and every layout agrees.",
-            _test_position_0,
-        ),
-        Mistake(
-            "one pair only",
-            "With dim = 2 there is one pair, and both layouts are the same. Take at least four "
-            "columns.",
-            _test_width_2,
-        ),
-        Mistake(
-            "asks for equality to the last bit",
-            "Right programs round differently. Allow a small difference: torch.allclose(..., "
-            "atol=1e-3).",
-            _test_exactly,
-        ),
-    ),
-)
+    mistakes=(_test_lengths, _test_position_0, _test_width_2, _test_exactly),
+)  # fmt: skip
 
 EXERCISES = (SPACING, SLOWEST, TO_HALF, DECODE, SERVE, LAYOUT_TEST)
