@@ -19,46 +19,31 @@ def _token_cases(rng: Random) -> list[Case]:
     return [{"tokens": torch.zeros(shape, dtype=torch.int64)} for shape in shapes]
 
 
-EXERCISES = (
-    Exercise(
-        slug="start-count-places",
-        title="Count the places",
-        kind="implement",
-        minutes=5,
-        points=1,
-        name="positions_of",
-        reference=_positions,
-        cases=_token_cases,
-        hints=(
-            "tokens has shape (batch, length). Which of the two numbers says how many places "
-            "a text has?",
-            "torch.arange(n) counts 0, 1, ..., n - 1 in integers.",
-            "One line does it: torch.arange(tokens.shape[1]).",
-        ),
-        mistakes=(
-            Mistake(
-                "the batch counted as the length",
+COUNT_PLACES = Exercise(
+    slug="start-count-places", title="Count the places", kind="implement", minutes=5, points=1,
+    name="positions_of", reference=_positions, cases=_token_cases,
+    hints=(
+        "tokens has shape (batch, length). Which of the two numbers says how many places a text "
+        "has?",
+        "torch.arange(n) counts 0, 1, ..., n - 1 in integers.",
+        "One line does it: torch.arange(tokens.shape[1]).",
+    ),
+    mistakes=(
+        Mistake("the batch counted as the length",
                 "This counts the texts, not the places in a text: the first axis of tokens is the "
                 "batch. Published code has this bug again and again.",
-                lambda tokens: torch.arange(tokens.shape[0]),
-            ),
-            Mistake(
-                "counts from 1",
+                lambda tokens: torch.arange(tokens.shape[0])),
+        Mistake("counts from 1",
                 "Positions in this course are zero-based: the first token stands at 0.",
-                lambda tokens: torch.arange(1, tokens.shape[1] + 1),
-            ),
-            Mistake(
-                "positions as floats",
-                "Positions are whole numbers, and bfloat16 cannot even hold 257: leave them "
+                lambda tokens: torch.arange(1, tokens.shape[1] + 1)),
+        Mistake("positions as floats",
+                "Positions are whole numbers, and bfloat16 cannot even hold 257: keep them as "
                 "integers.",
-                lambda tokens: torch.arange(float(tokens.shape[1])),
-            ),
-            Mistake(
-                "a row for every text",
-                "All texts share the same positions here, so one row of shape (length,) is asked "
-                "for.",
-                lambda tokens: torch.arange(tokens.shape[1]).repeat(tokens.shape[0], 1),
-            ),
-        ),
+                lambda tokens: torch.arange(float(tokens.shape[1]))),
+        Mistake("a row for every text",
+                "All texts share the same positions here: return one row, of shape (length,).",
+                lambda tokens: torch.arange(tokens.shape[1]).repeat(tokens.shape[0], 1)),
     ),
-)
+)  # fmt: skip
+
+EXERCISES = (COUNT_PLACES,)
