@@ -1,0 +1,123 @@
+"""Answers given in the first edition find their places in this one, and are graded as before.
+
+A learner's clone stands at the first edition's last commit, with an answer to each of its 73
+exercises. It is updated as the learner would do it: by that commit's own `course update`, and by
+the second call that this release asks for.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from course_grading import notebooks, renamed, runner
+from course_grading.assembling import assemble
+from course_grading.notebooks import RELEASED, role_and_exercise
+from course_grading.specs import EXERCISES
+
+ROOT = Path(__file__).parents[1]
+FIRST_EDITION = "216983d"
+QUICK = ("00_start_here.ipynb", "03_learned_positions.ipynb")
+"""Sheets that are graded here; the others' answers are compared as they stand in the sheet."""
+
+
+def git(folder: Path, *arguments: str | Path) -> str:
+    who = ("-c", "user.name=A learner", "-c", "user.email=learner@example.org")
+    done = subprocess.run(["git", *who, *arguments], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def course(clone: Path, command: str, module: str) -> str:
+    """What a command says; it runs the code that stands in the clone when it starts."""
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", module, command, "--exercises", "exercises"],
+        cwd=clone, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(clone)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A first edition full of answers, whose origin holds the working tree as its next commit."""
+    if (
+        not (ROOT / ".git").exists()
+        or git(ROOT, "rev-parse", "--is-shallow-repository") == "true\n"
+    ):
+        pytest.skip("the history is not here: git fetch --unshallow brings it")
+    folder = tmp_path_factory.mktemp("first edition")
+    upstream, mine = folder / "upstream", folder / "mine"
+    git(folder, "clone", "--quiet", "--no-checkout", ROOT, upstream)
+    git(upstream, "checkout", "--quiet", "-B", "main", "HEAD")
+    git(upstream, "rm", "-r", "--quiet", ".")
+    names = git(ROOT, "ls-files", "--cached", "--others", "--exclude-standard").splitlines()
+    for name in names:
+        if (ROOT / name).exists():
+            (upstream / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, upstream / name)
+    for path in RELEASED.glob("*.ipynb"):  # not what a learner has in exercises/ here
+        shutil.copy(path, upstream / "exercises" / path.name)
+    git(upstream, "add", "--all")
+    git(upstream, "commit", "--quiet", "--allow-empty", "--message", "The working tree")
+    git(folder, "clone", "--quiet", "--branch", "main", upstream, mine)
+    git(mine, "reset", "--quiet", "--hard", FIRST_EDITION)
+    return mine
+
+
+def answer_everything(clone: Path) -> dict[str, str]:
+    """Put the first edition's solutions into its exercises; code by today's cell ids."""
+    answers = {}
+    for path in sorted((clone / "exercises").glob("*.ipynb")):
+        solved = {c["id"]: c["source"] for c in notebooks.read(clone / "solutions" / path.name)}
+        notebook = json.loads(path.read_text())
+        for cell in notebook["cells"]:
+            if cell["id"].startswith("answer-"):
+                cell["source"] = solved[cell["id"]]
+                answers[renamed.cell_id(cell["id"])] = renamed.source(solved[cell["id"]])
+        path.write_text(json.dumps(notebook))
+    return answers
+
+
+def in_place(clone: Path) -> dict[str, str]:
+    """The answers that stand in the sheets' answer cells, by cell id."""
+    return {
+        cell["id"]: cell["source"]
+        for path in (clone / "exercises").glob("*.ipynb")
+        for cell in notebooks.read(path)
+        if role_and_exercise(cell)[0] == "answer"
+    }
+
+
+def test_all_answers_of_the_first_edition_arrive_and_count(clone: Path) -> None:
+    answers = answer_everything(clone)
+    assert len(answers) == len(EXERCISES) == 73
+    before = {path.name: path.read_bytes() for path in (clone / "exercises").glob("*.ipynb")}
+    for name in before:  # graded as they are: nobody has to update first
+        released = notebooks.read(RELEASED / name)
+        learner = renamed.as_today(notebooks.read(clone / "exercises" / name))
+        sheet = runner.expected(name, runner.Settings())
+        assert assemble(released, learner, sheet).asked == list(sheet)
+
+    course(clone, "update", "course_lib.grading.cli")
+    assert git(clone, "log", "-1", "--format=%s") == "The working tree\n"
+    bridge = "from course_lib.grading.cli import main; raise SystemExit(main())"
+    asked = subprocess.run([sys.executable, "-P", "-c", bridge], cwd=clone, capture_output=True,
+                           text=True, env={**os.environ, "PYTHONPATH": str(clone)})  # fmt: skip
+    assert asked.returncode == 2 and "make update" in asked.stderr
+
+    says = course(clone, "update", "course_grading.cli")
+    assert in_place(clone) == answers
+    for name in before:
+        count = len(runner.expected(name, runner.Settings()))
+        assert f"{name}: {count} answer{'s' * (count != 1)} in;" in says
+    kept = [path.read_bytes() for path in (clone / "exercises" / ".backup").iterdir()]
+    assert all(content in kept for content in before.values())
+    report = runner.grade([clone / "exercises" / name for name in QUICK])
+    assert report["points"] == report["max_points"] > 0
