@@ -37,6 +37,15 @@ class KernelDied(Exception):
     """The kernel is gone; the message says how."""
 
 
+# nbval offers no way to watch its kernel, so what follows relies on inner parts of release 0.11:
+# - the plugin makes its kernel as nbval.plugin.RunningKernel(name, cwd, startup_timeout), a name
+#   that `main` below replaces, and keeps it as `item.parent.kernel`;
+# - `km`, `kc`, `_ensure_iopub_up`, `is_alive`, `interrupt` and `get_message` of that class, and
+#   that a cell is run by `execute_cell_input`, then `await_reply`, then `get_message("iopub")`;
+# - `item.cell` and `item.test_outputs` of the items that it collects.
+# pyproject.toml keeps nbval below 0.12; before that is raised, read those parts again.
+
+
 class WatchedKernel(RunningKernel):
     """nbval's kernel, but a dead one is noticed at once, and one that floods us is stopped."""
 

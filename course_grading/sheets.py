@@ -76,16 +76,15 @@ def _with_spec(cell: Cell, exercises: Mapping[str, Exercise], in_sheet: list[Exe
     return {**cell, "source": source}
 
 
-HEADLINE = re.compile(r"\A## .*\n\n\*\w+ · \d+ minutes · \d+ points?")
+HEADLINE = re.compile(r"\A## .*\n\n\*\w+ · \d+ minutes? · \d+ points?")
 TOTALS = re.compile(r"^\w+ (exercise|room)s?, \d+ minutes, \d+ points?", re.MULTILINE)
 
 
 def headline(exercise: Exercise) -> str:
     """Title, kind, minutes and points, as they stand at the head of a task."""
-    kind, points = exercise.kind.capitalize(), counted(exercise.points, "point")
-    return (
-        f"## {exercise.number} {exercise.title}\n\n*{kind} · {exercise.minutes} minutes · {points}"
-    )
+    kind = exercise.kind.capitalize()
+    minutes, points = counted(exercise.minutes, "minute"), counted(exercise.points, "point")
+    return f"## {exercise.number} {exercise.title}\n\n*{kind} · {minutes} · {points}"
 
 
 def totals(exercises: Sequence[Exercise], what: str = "exercise") -> str:
