@@ -9,7 +9,7 @@ from random import Random
 import torch
 from torch import Tensor
 
-from course_grading.exercise import Case, Exercise, Mistake, Version
+from course_grading.exercise import Case, Exercise, Mistake, Version, mistake
 from course_grading.specs.draw import COUNTS_ITSELF, normal, shuffled
 
 # 8.1 how many distances are new --------------------------------------------------------------
@@ -23,14 +23,9 @@ def _share_of_new() -> float:
 
 
 NEW_PAIRS = Exercise(
-    slug="long-new-distances",
-    title="How much is new?",
-    kind="predict",
-    minutes=10,
-    points=1,
-    name="new_share",
-    reference=_share_of_new,
-    relative_tolerance=0.005,
+    slug="long-new-distances", title="How much is new?",
+    kind="predict", minutes=10, points=1, name="new_share",
+    reference=_share_of_new, relative_tolerance=0.005,
     hints=(
         "Draw the causal triangle of queries and keys. Distances lie on its diagonals: which part "
         "of it holds distances of 128 and more?",
@@ -38,36 +33,26 @@ NEW_PAIRS = Exercise(
         "1 + 2 + ... + 384 pairs are new, of 1 + 2 + ... + 512.",
     ),
     mistakes=(
-        Mistake(
-            "share of the places that are new",
-            "Three places in four lie beyond 127. Asked are pairs: a query at place 200 still has "
-            "128 keys at distances that it knows.",
-            1 - SHORT / LONG,
-        ),
-        Mistake(
-            "pairs after the query counted too",
-            "You divide by all 512 * 512 pairs. Under the mask only a half of them exist.",
-            (LONG - SHORT) * (LONG - SHORT + 1) / 2 / LONG**2,
-        ),
-        Mistake(
-            "the pairs that are not new",
-            "That is the share of known distances.",
-            lambda: 1 - _share_of_new(),
-        ),
-        Mistake(
-            "distance 128 taken for a known one",
-            "Close, but one diagonal is missing: 128 tokens have the distances 0 to 127, so 128 "
-            "itself is new.",
-            lambda: (LONG - SHORT) * (LONG - SHORT - 1) / (LONG * (LONG + 1)),
-        ),
-        Mistake(
-            "shares of the queries averaged",
-            "You average over queries, so that a pair of an early query weighs more. Count pairs: "
-            "all new ones, divided by all.",
-            lambda: sum((place - SHORT + 1) / (place + 1) for place in range(SHORT, LONG)) / LONG,
-        ),
+        Mistake("share of the places that are new",
+                "Three places in four lie beyond 127. The question asks for pairs: a query at "
+                "place 200 still has 128 keys at distances that the model knows.",
+                1 - SHORT / LONG),
+        Mistake("pairs after the query counted too",
+                "You divide by all 512 * 512 pairs. Under the mask only about half of them exist.",
+                (LONG - SHORT) * (LONG - SHORT + 1) / 2 / LONG**2),
+        Mistake("the pairs that are not new",
+                "This is the share of pairs at known distances.",
+                lambda: 1 - _share_of_new()),
+        Mistake("distance 128 taken for a known one",
+                "Close, but one diagonal is missing: 128 tokens have the distances 0 to 127, so "
+                "128 itself is new.",
+                lambda: (LONG - SHORT) * (LONG - SHORT - 1) / (LONG * (LONG + 1))),
+        Mistake("shares of the queries averaged",
+                "You average over queries, so that a pair of an early query weighs more. Count "
+                "pairs: all new ones, divided by all.",
+                lambda: sum((at - SHORT + 1) / (at + 1) for at in range(SHORT, LONG)) / LONG),
     ),
-)
+)  # fmt: skip
 
 # 8.2 every byte once -------------------------------------------------------------------------
 
@@ -79,38 +64,54 @@ def _check_stride(length: int, stride: int) -> None:
         raise ValueError(f"stride must be from 1 to length = {length}, got {stride}")
 
 
-def _windows(
-    size: int, length: int, stride: int, first: Callable[[int, int, int], int] | None = None
-) -> Windows:
-    """`first(start, end, counted)`: the first byte that counts, where `counted` did before."""
-    _check_stride(length, stride)
-    found, start, counted = [], 0, 0
-    while counted < size:
-        end = min(start + length, size)
-        found.append((start, first(start, end, counted) if first else counted, end))
-        start, counted = start + stride, end
-    return found
+def _counting_from(
+    first: Callable[[int, int, int, int], int],
+) -> Callable[[int, int, int], Windows]:
+    """Windows that count from `first(start, end, counted, stride)`: windows before counted up to
+    the byte `counted`."""
+
+    def windows_of(size: int, length: int, stride: int) -> Windows:
+        _check_stride(length, stride)
+        windows, start, counted = [], 0, 0
+        while counted < size:
+            end = min(start + length, size)
+            windows.append((start, first(start, end, counted, stride), end))
+            start, counted = start + stride, end
+        return windows
+
+    return windows_of
 
 
-def _full(size, length, stride):
-    return [window for window in _windows(size, length, stride) if window[2] - window[0] == length]
+_windows = _counting_from(lambda start, end, counted, stride: counted)
 
 
+@mistake(
+    "windows after the end was reached",
+    "Once a window has reached the end of the text, stop. Later ones count nothing.",
+)
 def _starts_everywhere(size, length, stride):
     _check_stride(length, stride)
-    found, counted = [], 0
+    windows, counted = [], 0
     for start in range(0, size, stride):
         end = min(start + length, size)
-        found.append((start, counted, end))
+        windows.append((start, counted, end))
         counted = end
-    return found
+    return windows
 
 
+@mistake(
+    "windows without overlap",
+    "Your windows start `length` bytes apart. They should start `stride` bytes apart.",
+)
 def _without_overlap(size, length, stride):
     _check_stride(length, stride)
     return _windows(size, length, length)
 
 
+@mistake(
+    "a stride with gaps accepted",
+    "With a stride above the length, bytes between the windows are never read. Raise ValueError.",
+)
 def _any_stride(size, length, stride):
     if 1 <= stride <= length:
         return _windows(size, length, stride)
@@ -118,6 +119,11 @@ def _any_stride(size, length, stride):
     return [(start, start, min(start + length, size)) for start in starts]
 
 
+@mistake(
+    "a stride below 1 accepted",
+    "With a stride of 0 the windows never move on, and below 0 they move back. Raise ValueError "
+    "for these, too.",
+)
 def _only_gaps_refused(size, length, stride):
     if stride > length:
         raise ValueError(f"stride must be at most {length}, got {stride}")
@@ -142,15 +148,9 @@ def _window_cases(rng: Random) -> list[Case]:
 
 
 WINDOWS = Exercise(
-    slug="long-windows",
-    title="Every byte once",
-    kind="implement",
-    minutes=20,
-    points=3,
-    name="windows_of",
-    reference=_windows,
-    cases=_window_cases,
-    forbidden=("bits_per_byte", "loss_by_position"),
+    slug="long-windows", title="Every byte once",
+    kind="implement", minutes=20, points=3, name="windows_of",
+    reference=_windows, cases=_window_cases, forbidden=("bits_per_byte", "loss_by_position"),
     hints=(
         "Write down the windows of 10 bytes, length 4, stride 2. What do the second and the third "
         "count? Remember after each window how far you have counted.",
@@ -160,99 +160,62 @@ WINDOWS = Exercise(
         "And refuse a stride that is not from 1 to length.",
     ),
     mistakes=(
-        Mistake(
-            "overlapping bytes counted twice",
-            "You count each window from its own start. Bytes in the overlap then count twice, and "
-            "once with too little text before them.",
-            lambda size, length, stride: _windows(size, length, stride, lambda s, e, c: s),
-        ),
-        Mistake(
-            "each window for itself",
-            "Your windows overlap, and each counts all of its bytes; at the end, bytes that fill "
-            "no window are lost. Each byte is to count once, in the first window that holds it.",
-            lambda size, length, stride: [
-                (s, s, s + length) for s in range(0, size - length + 1, stride)
-            ],
-        ),
-        Mistake(
-            "the beginning of the text left out",
-            "Your first window counts its last `stride` bytes only, as the later ones do. Nobody "
-            "has counted the bytes before these: in the first window all count.",
-            lambda size, length, stride: _windows(
-                size, length, stride, lambda s, e, c: max(s, e - stride)
-            ),
-        ),
-        Mistake(
-            "the last window counts bytes again",
-            "The last window may be shorter. Your count goes back `stride` bytes from its end, and "
-            "some of those were counted before.",
-            lambda size, length, stride: _windows(
-                size, length, stride, lambda s, e, c: max(s, e - stride) if s else 0
-            ),
-        ),
-        Mistake(
-            "full windows only",
-            "Bytes at the end of the text are lost where they do not fill a window. The last "
-            "window may be shorter.",
-            _full,
-        ),
-        Mistake(
-            "windows after the end was reached",
-            "Once a window has reached the end of the text, stop. Later ones count nothing.",
-            _starts_everywhere,
-        ),
-        Mistake(
-            "windows without overlap",
-            "Windows start `stride` bytes apart, not `length`.",
-            _without_overlap,
-        ),
-        Mistake(
-            "a stride with gaps accepted",
-            "With a stride above the length, bytes between the windows are never read. Raise "
-            "ValueError.",
-            _any_stride,
-        ),
-        Mistake(
-            "a stride below 1 accepted",
-            "With a stride of 0 the windows never move on, and below 0 they move back. Raise "
-            "ValueError for these, too.",
-            _only_gaps_refused,
-        ),
-        Mistake(
-            "first byte counted from the window's start",
-            "Your `first` says where in its window the counting begins. It should be a place in "
-            "the text, as `start` and `end` are.",
-            lambda size, length, stride: [
-                (start, first - start, end) for start, first, end in _windows(size, length, stride)
-            ],
-        ),
-        Mistake(
-            "counts from start + stride",
-            "A later window counts from where the one before ended. That is start + stride only "
-            "if the stride is half of the length, as in the example.",
-            lambda size, length, stride: _windows(
-                size, length, stride, lambda s, e, c: s + stride if s else 0
-            ),
-        ),
-        Mistake(
-            "the last window moved back",
-            "You move the last window back until it is full. Windows start `stride` bytes apart, "
-            "and the last one may be shorter.",
-            lambda size, length, stride: [
-                (max(0, min(start, size - length)), first, end)
-                for start, first, end in _windows(size, length, stride)
-            ],
-        ),
-        Mistake(
-            "the end is the last byte",
-            "Your `end` is the last byte of the window. It should be one more, as in range: the "
-            "window reads `start` to `end - 1`.",
-            lambda size, length, stride: [
-                (start, first, end - 1) for start, first, end in _windows(size, length, stride)
-            ],
-        ),
+        Mistake("overlapping bytes counted twice",
+                "You count each window from its own start. Bytes in the overlap then count twice, "
+                "and once with too little text before them.",
+                _counting_from(lambda start, end, counted, stride: start)),
+        Mistake("each window for itself",
+                "Your windows overlap, and each counts all of its bytes; at the end, bytes that "
+                "fill no window are lost. Each byte should count once, in the first window that "
+                "holds it.",
+                lambda size, length, stride: [
+                    (start, start, start + length) for start in range(0, size - length + 1, stride)
+                ]),
+        Mistake("the beginning of the text left out",
+                "Your first window counts its last `stride` bytes only, as the later ones do. No "
+                "window has counted the bytes before these: in the first window all bytes count.",
+                _counting_from(lambda start, end, counted, stride: max(start, end - stride))),
+        Mistake("the last window counts bytes again",
+                "The last window may be shorter. Your count goes back `stride` bytes from its end, "
+                "and some of those were counted before.",
+                _counting_from(lambda start, end, counted, stride:
+                               max(start, end - stride) if start else 0)),
+        Mistake("full windows only",
+                "Bytes at the end of the text are lost where they do not fill a window. The last "
+                "window may be shorter.",
+                lambda size, length, stride: [
+                    window for window in _windows(size, length, stride)
+                    if window[2] - window[0] == length
+                ]),
+        _starts_everywhere,
+        _without_overlap,
+        _any_stride,
+        _only_gaps_refused,
+        Mistake("first byte counted from the window's start",
+                "Your `first` says where in its window the counting begins. It should be a place "
+                "in the text, as `start` and `end` are.",
+                lambda *question: [
+                    (start, first - start, end) for start, first, end in _windows(*question)
+                ]),
+        Mistake("counts from start + stride",
+                "A later window counts from where the one before ended. That is start + stride "
+                "only if the stride is half of the length, as in the example.",
+                _counting_from(lambda start, end, counted, stride: start + stride if start else 0)),
+        Mistake("the last window moved back",
+                "You move the last window back until it is full. Windows start `stride` bytes "
+                "apart, and the last one may be shorter.",
+                lambda size, length, stride: [
+                    (max(0, min(start, size - length)), first, end)
+                    for start, first, end in _windows(size, length, stride)
+                ]),
+        Mistake("the end is the last byte",
+                "Your `end` is the last byte of the window. It should be one more, as in range: "
+                "the window reads `start` to `end - 1`.",
+                lambda *question: [
+                    (start, first, end - 1) for start, first, end in _windows(*question)
+                ]),
     ),
-)
+)  # fmt: skip
 
 # 8.3 repair: a number that is off ------------------------------------------------------------
 
@@ -261,18 +224,8 @@ def _bits(losses, counted):
     return (losses[counted].double().mean() / math.log(2)).float()
 
 
-def _bits_as_published(losses, counted):
-    return losses.mean(dim=1).exp().mean().log2()
-
-
-def _bits_published_masked(losses, counted):
-    kept = losses.double().masked_fill(~counted, 0)
-    return (kept.sum(dim=1) / counted.sum(dim=1)).exp().mean().log2().float()
-
-
-def _bits_mean_of_means(losses, counted):
-    kept = losses.double().masked_fill(~counted, 0)
-    return ((kept.sum(dim=1) / counted.sum(dim=1)).mean() / math.log(2)).float()
+def _window_means(losses, counted):
+    return losses.double().masked_fill(~counted, 0).sum(dim=1) / counted.sum(dim=1)
 
 
 def _losses_cases(rng: Random) -> list[Case]:
@@ -290,15 +243,9 @@ def _losses_cases(rng: Random) -> list[Case]:
 
 
 CORPUS_BITS = Exercise(
-    slug="long-corpus-bits",
-    title="Repair: a number that is off",
-    kind="repair",
-    minutes=15,
-    points=3,
-    name="corpus_bits",
-    reference=_bits,
-    cases=_losses_cases,
-    forbidden=("bits_per_byte", "loss_by_position"),
+    slug="long-corpus-bits", title="Repair: a number that is off",
+    kind="repair", minutes=15, points=3, name="corpus_bits",
+    reference=_bits, cases=_losses_cases, forbidden=("bits_per_byte", "loss_by_position"),
     hints=(
         "Ask of each line: which bytes does it look at, and how much does each byte weigh in the "
         "end? There are three faults.",
@@ -308,70 +255,54 @@ CORPUS_BITS = Exercise(
         "divide it by math.log(2).",
     ),
     mistakes=(
-        Mistake(
-            "as published",
-            "Nothing has changed yet: it still looks at bytes that do not count, and averages "
-            "perplexities of windows.",
-            _bits_as_published,
-        ),
-        Mistake(
-            "perplexities averaged",
-            "The right bytes count now. But you average perplexities, window by window. Take the "
-            "mean of the losses.",
-            _bits_published_masked,
-        ),
-        Mistake(
-            "perplexities averaged, byte by byte",
-            "The right bytes count now. But you average perplexities, byte by byte: take the mean "
-            "first, of the losses themselves.",
-            lambda losses, counted: losses[counted].exp().mean().log2(),
-        ),
-        Mistake(
-            "every window weighs the same",
-            "You average the windows' means. A short last window then weighs as much as a full "
-            "one: average over bytes.",
-            _bits_mean_of_means,
-        ),
-        Mistake(
-            "bytes that do not count, counted",
-            "You average over all of `losses`. Only places where `counted` is True belong to the "
-            "result.",
-            lambda losses, counted: losses.mean() / math.log(2),
-        ),
-        Mistake(
-            "divided by all places",
-            "You sum the counted losses and divide by the number of all places, so the result is "
-            "too small. Divide by how many counted.",
-            lambda losses, counted: (losses * counted).mean() / math.log(2),
-        ),
-        Mistake(
-            "nats",
-            "This is in nats, with natural logarithms. A bit has math.log(2) = 0.693 of them.",
-            lambda losses, counted: losses[counted].mean(),
-        ),
-        Mistake(
-            "multiplied by ln 2",
-            "A nat is more than a bit, 1 / 0.693 of them: divide by math.log(2).",
-            lambda losses, counted: losses[counted].mean() * math.log(2),
-        ),
-        Mistake(
-            "a perplexity",
-            "This is among how many bytes the model seems to choose. Asked are bits: leave out "
-            "the exponential.",
-            lambda losses, counted: losses[counted].mean().exp(),
-        ),
+        Mistake("as published",
+                "Nothing has changed yet: your function still looks at bytes that do not count, "
+                "and averages perplexities of windows.",
+                lambda losses, counted: losses.mean(dim=1).exp().mean().log2()),
+        Mistake("perplexities averaged",
+                "The right bytes count now. But you average perplexities, window by window. Take "
+                "the mean of the losses.",
+                lambda losses, counted: _window_means(losses, counted).exp().mean().log2().float()),
+        Mistake("perplexities averaged, byte by byte",
+                "The right bytes count now. But you average perplexities, byte by byte: take the "
+                "mean first, of the losses themselves.",
+                lambda losses, counted: losses[counted].exp().mean().log2()),
+        Mistake("every window weighs the same",
+                "You average the windows' means. A short last window then weighs as much as a full "
+                "one: average over bytes.",
+                lambda losses, counted: (
+                    _window_means(losses, counted).mean() / math.log(2)
+                ).float()),
+        Mistake("bytes that do not count, counted",
+                "You average over all of `losses`. Only places where `counted` is True belong to "
+                "the result.",
+                lambda losses, counted: losses.mean() / math.log(2)),
+        Mistake("divided by all places",
+                "You sum the counted losses and divide by the number of all places, so the result "
+                "is too small. Divide by how many counted.",
+                lambda losses, counted: (losses * counted).mean() / math.log(2)),
+        Mistake("nats",
+                "This is in nats, with natural logarithms. A bit is math.log(2) = 0.693 nats.",
+                lambda losses, counted: losses[counted].mean()),
+        Mistake("multiplied by ln 2",
+                "A nat is more than a bit: it is 1 / 0.693 bits. Divide by math.log(2).",
+                lambda losses, counted: losses[counted].mean() * math.log(2)),
+        Mistake("a perplexity",
+                "This is the number of bytes among which the model seems to choose. The task asks "
+                "for bits, the binary logarithm of that number.",
+                lambda losses, counted: losses[counted].mean().exp()),
     ),
-)
+)  # fmt: skip
 
 # 8.4 pairs that stop -------------------------------------------------------------------------
 
 
 def _scores_at(distance_of: Callable[[Tensor, Tensor, Tensor, int], Tensor]) -> Callable:
-    """`distance_of(p, q, stops, limit)`: the distance (queries, keys, pairs) that pairs see."""
+    """Scores where pairs see `distance_of(query, key, stops, limit)`, of the two positions."""
 
     def scores(q, k, positions, frequencies, stops, limit):
-        p = positions[:, None, None].double()
-        distance = distance_of(p, p.transpose(0, 1), stops, limit)
+        at = positions[:, None, None].double()
+        distance = distance_of(at, at.transpose(0, 1), stops, limit)  # (queries, keys, pairs)
         q_pairs, k_pairs = (torch.complex(*t.double().chunk(2, dim=-1)) for t in (q, k))
         products = q_pairs[:, None] * k_pairs.conj()
         turned = products * torch.polar(torch.ones(()).double(), distance * frequencies)
@@ -384,33 +315,21 @@ def _stop(distance: Tensor, stops: Tensor, limit: float) -> Tensor:
     return torch.where(stops, distance.clamp(max=limit), distance)
 
 
-def _counted(stopped: Callable) -> Callable:
-    def scores(q, k, positions, frequencies, stops, limit):
-        return stopped(q, k, torch.arange(len(q)), frequencies, stops, limit)
-
-    return scores
+_stopped = _scores_at(lambda query, key, stops, limit: _stop(query - key, stops, limit))
 
 
-def _neighbours(stopped: Callable) -> Callable:
-    def scores(q, k, positions, frequencies, stops, limit):
-        q, k = (torch.cat([t[:, 0::2], t[:, 1::2]], dim=-1) for t in (q, k))
-        return stopped(q, k, positions, frequencies, stops, limit)
-
-    return scores
-
-
-_stopped = _scores_at(lambda p, at, stops, limit: _stop(p - at, stops, limit))
-
-
+@mistake(
+    "nothing beyond the limit",
+    "Beyond the limit your stopped pairs add nothing to the score. They should see such a distance "
+    "as `limit`.",
+)
 def _nothing_beyond(q, k, positions, frequencies, stops, limit):
-    """By adding up the pairs one at a time: those that stop give nothing beyond the limit."""
     total, pairs = torch.zeros(len(q), len(q)), len(frequencies)
     far = positions[:, None] - positions > limit
     for pair in range(pairs):
         columns = [pair, pair + pairs]
-        part = _stopped(
-            q[:, columns], k[:, columns], positions, frequencies[[pair]], stops[[pair]], limit
-        )
+        alone = frequencies[[pair]], stops[[pair]], limit
+        part = _stopped(q[:, columns], k[:, columns], positions, *alone)
         total += part.masked_fill(far & stops[pair], 0)
     return total
 
@@ -434,125 +353,83 @@ def _stop_cases(rng: Random) -> list[Case]:
 
 
 STOPPED = Exercise(
-    slug="long-stopped-pairs",
-    title="Pairs that stop",
-    kind="implement",
-    minutes=20,
-    points=4,
-    name="stopping_scores",
-    reference=_stopped,
-    cases=_stop_cases,
-    forbidden=("Rotary", "rotate", "rotation_table"),
+    slug="long-stopped-pairs", title="Pairs that stop",
+    kind="implement", minutes=20, points=4, name="stopping_scores",
+    reference=_stopped, cases=_stop_cases, forbidden=("Rotary", "rotate", "rotation_table"),
     hints=(
         "A pair's part of the score depends on its distance alone. With pairs as complex numbers "
         "(first half real, second half imaginary) it is the real part of q * conj(k) * "
         "e^(i theta distance).",
         "So you need no rotated queries and keys. Make the distances, (length, length), once as "
-        "they are and once with clamp(max=limit), and give each pair the one it sees.",
+        "they are and once with clamp(max=limit), and give each pair the distances that it sees.",
         "seen = torch.where(stops, distance.clamp(max=limit)[..., None], distance[..., None]) has "
         "shape (length, length, pairs). Multiply by frequencies for the angles, sum over pairs.",
     ),
     mistakes=(
-        Mistake(
-            "positions stopped instead of distances",
-            "You hold *positions* at the limit. Then two late tokens next to each other have "
-            "distance 0. It is the distance that stops.",
-            _scores_at(
-                lambda p, at, stops, limit: _stop(p, stops, limit) - _stop(at, stops, limit)
-            ),
-        ),
-        Mistake(
-            "positions stopped, for all pairs",
-            "You hold *positions* at the limit, for every pair. It is the distance that stops, and "
-            "only where `stops` is True.",
-            _scores_at(
-                lambda p, at, stops, limit: p.clamp(max=limit) - at.clamp(max=limit) + 0 * stops
-            ),
-        ),
-        Mistake(
-            "all pairs stop",
-            "Every pair stops in your scores. Only those where `stops` is True should.",
-            _scores_at(lambda p, at, stops, limit: (p - at).clamp(max=limit) + 0 * stops),
-        ),
-        Mistake(
-            "the other pairs stop",
-            "You stop the pairs that should go on, and let the others turn.",
-            _scores_at(lambda p, at, stops, limit: _stop(p - at, ~stops, limit)),
-        ),
-        Mistake(
-            "no pair stops",
-            "These are RoPE's own scores: beyond the limit the chosen pairs turn on.",
-            _scores_at(lambda p, at, stops, limit: p - at + 0.0 * stops),
-        ),
-        Mistake(
-            "distances with the wrong sign",
-            "Your distances are key minus query. A key that stands before its query has a positive "
-            "distance.",
-            _scores_at(lambda p, at, stops, limit: _stop(at - p, stops, limit)),
-        ),
-        Mistake(
-            "begins anew after the limit",
-            "After the limit your distance starts again at 0. A far key then looks near. Let it "
-            "stay at the limit.",
-            _scores_at(
-                lambda p, at, stops, limit: torch.where(
-                    stops & (p - at > limit), (p - at) % (limit + 1), p - at
-                )
-            ),
-        ),
-        Mistake(
-            "stops one too early",
-            "The distance `limit` itself is still seen. You stop one before it.",
-            _scores_at(lambda p, at, stops, limit: _stop(p - at, stops, limit - 1)),
-        ),
-        Mistake(
-            "negative distances stopped as well",
-            "You hold distances between -limit and limit. Negative ones stay as they are: clamp "
-            "from above alone.",
-            _scores_at(
-                lambda p, at, stops, limit: torch.where(
-                    stops, (p - at).clamp(-limit, limit), p - at
-                )
-            ),
-        ),
-        Mistake(
-            "distances without their sign",
-            "You take distances without their sign. A key after its query has a negative one, and "
-            "its pairs turn the other way.",
-            _scores_at(lambda p, at, stops, limit: _stop((p - at).abs(), stops, limit)),
-        ),
-        Mistake(
-            "turned the other way",
-            "The right distances, turned the wrong way: the sign of the sine, or q and k "
-            "exchanged. A query at p is turned by +p, its key by its own place.",
-            _scores_at(lambda p, at, stops, limit: -_stop(p - at, stops, limit)),
-        ),
-        Mistake(
-            "nothing beyond the limit",
-            "Beyond the limit your pairs give nothing. They are to see such a distance as `limit`.",
-            _nothing_beyond,
-        ),
-        Mistake(
-            "divided by the root of dim",
-            "These are scores divided by the root of dim. Here they are not divided by anything.",
-            lambda q, *more: _stopped(q, *more) / math.sqrt(q.shape[-1]),
-        ),
-        Mistake(
-            "later keys hidden",
-            "You hide keys that stand after their query. Nothing is masked here: give every pair "
-            "its score.",
-            lambda q, k, positions, *more: _stopped(q, k, positions, *more).masked_fill(
-                positions[:, None] < positions, -math.inf
-            ),
-        ),
-        Mistake("counts positions itself", COUNTS_ITSELF, _counted(_stopped)),
-        Mistake(
-            "pairs of neighbours",
-            "You pair columns 2i and 2i + 1. Here column i goes with column i + dim / 2.",
-            _neighbours(_stopped),
-        ),
+        Mistake("positions stopped instead of distances",
+                "You hold *positions* at the limit. Then two late tokens next to each other have "
+                "distance 0. It is the distance that stops.",
+                _scores_at(lambda query, key, stops, limit:
+                           _stop(query, stops, limit) - _stop(key, stops, limit))),
+        Mistake("positions stopped, for all pairs",
+                "You hold *positions* at the limit, for every pair. It is the distance that stops, "
+                "and only where `stops` is True.",
+                _scores_at(lambda query, key, stops, limit:
+                           query.clamp(max=limit) - key.clamp(max=limit) + 0 * stops)),
+        Mistake("all pairs stop",
+                "Every pair stops in your scores. Only those where `stops` is True should.",
+                _scores_at(lambda query, key, stops, limit:
+                           (query - key).clamp(max=limit) + 0 * stops)),
+        Mistake("the other pairs stop",
+                "You stop the pairs that should go on, and let the others turn.",
+                _scores_at(lambda query, key, stops, limit: _stop(query - key, ~stops, limit))),
+        Mistake("no pair stops",
+                "These are RoPE's own scores: beyond the limit the chosen pairs keep turning.",
+                _scores_at(lambda query, key, stops, limit: query - key + 0.0 * stops)),
+        Mistake("distances with the wrong sign",
+                "Your distances are key minus query. A key that stands before its query has a "
+                "positive distance.",
+                _scores_at(lambda query, key, stops, limit: _stop(key - query, stops, limit))),
+        Mistake("begins anew after the limit",
+                "After the limit your distance starts again at 0. A far key then looks near. Let "
+                "it stay at the limit.",
+                _scores_at(lambda query, key, stops, limit: torch.where(
+                    stops & (query - key > limit), (query - key) % (limit + 1), query - key))),
+        Mistake("stops one too early",
+                "Stopped pairs should still see the distance `limit` itself. Yours stop one before it.",
+                _scores_at(lambda query, key, stops, limit: _stop(query - key, stops, limit - 1))),
+        Mistake("negative distances stopped as well",
+                "You hold distances between -limit and limit. Negative ones stay as they are: "
+                "clamp from above only.",
+                _scores_at(lambda query, key, stops, limit: torch.where(
+                    stops, (query - key).clamp(-limit, limit), query - key))),
+        Mistake("distances without their sign",
+                "You take distances without their sign. A key after its query has a negative one, "
+                "and its pairs turn the other way.",
+                _scores_at(lambda query, key, stops, limit:
+                           _stop((query - key).abs(), stops, limit))),
+        Mistake("turned the other way",
+                "Your distances are right, but the pairs turn the wrong way: the sine has the "
+                "wrong sign, or q and k are exchanged. A query at p is turned by +p, and its key "
+                "by the key's position.",
+                _scores_at(lambda query, key, stops, limit: -_stop(query - key, stops, limit))),
+        _nothing_beyond,
+        Mistake("divided by the root of dim",
+                "You divide scores by the root of dim. Here they are not divided by anything.",
+                lambda q, *more: _stopped(q, *more) / math.sqrt(q.shape[-1])),
+        Mistake("later keys hidden",
+                "You hide keys that stand after their query. Nothing is masked here: give every "
+                "pair its score.",
+                lambda q, k, positions, *more: _stopped(q, k, positions, *more).masked_fill(
+                    positions[:, None] < positions, -math.inf)),
+        Mistake("counts positions itself", COUNTS_ITSELF,
+                lambda q, k, positions, *more: _stopped(q, k, torch.arange(len(q)), *more)),
+        Mistake("pairs of neighbours",
+                "You pair columns 2i and 2i + 1. Here column i goes with column i + dim / 2.",
+                lambda q, k, *more: _stopped(
+                    *(torch.cat([t[:, 0::2], t[:, 1::2]], dim=-1) for t in (q, k)), *more)),
     ),
-)
+)  # fmt: skip
 
 # 8.5 write the test: a window ----------------------------------------------------------------
 
@@ -564,6 +441,10 @@ def _window(allows: Callable[[Tensor, int], Tensor]) -> Mask:
     return lambda q_positions, k_positions, window: allows(
         q_positions[:, None] - k_positions, window
     )
+
+
+def _inside(d: Tensor, w: int) -> Tensor:
+    return (d >= 0) & (d < w)
 
 
 def _window_in_loops(q_positions, k_positions, window):
@@ -579,7 +460,7 @@ def _window_by_isin(q_positions, k_positions, window):
 def _window_by_index(q_positions, k_positions, window):
     late = len(k_positions) - len(q_positions)
     distance = torch.arange(len(q_positions))[:, None] + late - torch.arange(len(k_positions))
-    return (distance >= 0) & (distance < window)
+    return _inside(distance, window)
 
 
 def _window_of_keys(q_positions, k_positions, window):
@@ -592,50 +473,47 @@ def _window_in_blocks(q_positions, k_positions, window):
     return same & (k_positions <= q_positions[:, None])
 
 
-def _inside(d: Tensor, w: int) -> Tensor:
-    return (d >= 0) & (d < w)
+QUERIES, KEYS = torch.tensor([3, 9, 14]), torch.tensor([0, 2, 3, 4, 6, 7, 8, 9, 10, 14])
 
 
-def _test_window(mask: Mask) -> None:
-    q, k = torch.tensor([3, 9, 14]), torch.tensor([0, 2, 3, 4, 6, 7, 8, 9, 10, 14])
+def _compare(mask: Mask, q: Tensor, k: Tensor, more_keys: int = 0) -> None:
     for window in (1, 3, 50):
-        assert torch.equal(mask(q, k, window), _window_in_loops(q, k, window))
+        assert torch.equal(mask(q, k, window), _window_in_loops(q, k, window + more_keys))
 
 
-def _test_window_without_gaps(mask: Mask) -> None:
-    p = torch.arange(9)
-    for window in (1, 3, 50):
-        assert torch.equal(mask(p, p, window), _window_in_loops(p, p, window))
-
-
-def _test_window_on_last_row(mask: Mask) -> None:
+@mistake(
+    "only the last query tested",
+    "You look at the last query only. It has no keys after it, so a version that looks ahead "
+    "passes.",
+)
+def _test_on_last_row(mask: Mask) -> None:
     p = torch.tensor([1, 2, 5, 6, 7])
     assert mask(p, p, 3)[-1].tolist() == [False, False, True, True, True]
 
 
-def _test_one_more_key(mask: Mask) -> None:
-    q, k = torch.tensor([3, 9, 14]), torch.tensor([0, 2, 3, 4, 6, 7, 8, 9, 10, 14])
-    for window in (1, 3, 50):
-        assert torch.equal(mask(q, k, window), _window_in_loops(q, k, window + 1))
-
-
-def _test_window_shape(mask: Mask) -> None:
+@mistake(
+    "accepts every version",
+    "Nothing was raised for any version. All their masks have the right shape: compare whole "
+    "masks, with `assert`.",
+)
+def _test_shape(mask: Mask) -> None:
     assert mask(torch.arange(4, 6), torch.arange(6), 3).shape == (2, 6)
 
 
-def _test_window_first_by_name(mask: Mask) -> None:
+@mistake(
+    "refuses every version",
+    "Your test refuses every version, the right ones too. Either it asks for more than the task "
+    "says, or it gives or expects something other than tensors of positions and a mask.",
+)
+def _test_name(mask: Mask) -> None:
     p = torch.arange(6)
     assert torch.equal(mask(p, p, 3), _window(_inside)(p, p, 3)) and mask.__name__ == "near"
 
 
 WINDOW_TEST = Exercise(
-    slug="long-window-test",
-    title="Write the test: who is in the window?",
-    kind="test",
-    minutes=15,
-    points=3,
-    name="test_near",
-    reference=_test_window,
+    slug="long-window-test", title="Write the test: who is in the window?",
+    kind="test", minutes=15, points=3, name="test_near",
+    reference=lambda mask: _compare(mask, QUERIES, KEYS),
     versions=(
         Version("by distances", True, _window(_inside)),
         Version("in loops", True, _window_in_loops),
@@ -646,61 +524,36 @@ WINDOW_TEST = Exercise(
         Version("everything after, too", False, _window(lambda d, w: d < w)),
         Version("the token itself left out", False, _window(lambda d, w: (d > 0) & (d < w))),
         Version("the whole past", False, _window(lambda d, w: d >= 0)),
-        Version(
-            "places in the tensor instead of positions",
-            False,
-            _window_by_index,
-            "With gaps in the positions, or keys from a cache, a column's number is not its "
-            "position.",
-        ),
-        Version(
-            "so many keys instead of so many positions",
-            False,
-            _window_of_keys,
-            "It sees the last `window` keys, however far back they stand. Give keys with gaps.",
-        ),
+        Version("places in the tensor instead of positions", False, _window_by_index,
+                "With gaps in the positions, or keys from a cache, a column's number is not its "
+                "position."),
+        Version("so many keys instead of so many positions", False, _window_of_keys,
+                "It sees the last `window` keys, however far back they stand. Give keys with "
+                "gaps."),
         Version("blocks instead of windows", False, _window_in_blocks),
         Version("hides what it should show", False, _window(lambda d, w: ~_inside(d, w))),
     ),
     hints=(
         "Write the expected mask by hand for few positions with gaps, such as queries [3, 9] and "
         "keys [2, 3, 4, 8, 9, 10], window 3.",
-        "Try a window of 1 (the token itself and nothing else), one in the middle, and one that is "
-        "longer than the text.",
+        "Try a window of 1 (the token itself and nothing else), one of middle size, and one that "
+        "is longer than the text.",
         "Compare whole masks with torch.equal. For queries [3, 9], keys [2, 3, 4, 8, 9, 10] and "
         "window 3 the second row is F F F T T F.",
     ),
     mistakes=(
-        Mistake(
-            "positions without gaps",
-            "You test with consecutive positions only. Versions that count columns, or keys, "
-            "cannot be told apart there.",
-            _test_window_without_gaps,
-        ),
-        Mistake(
-            "only the last query tested",
-            "You look at the last query. It has no keys after it, so whoever looks ahead passes.",
-            _test_window_on_last_row,
-        ),
-        Mistake(
-            "accepts every version",
-            "Nothing was raised for any version. All have the right shape: compare whole masks, "
-            "with `assert`.",
-            _test_window_shape,
-        ),
-        Mistake(
-            "refuses every version",
-            "Your test refuses every version, the right ones too. So it asks for more than the "
-            "task says, or gives or expects something else than tensors of positions and a mask.",
-            _test_window_first_by_name,
-        ),
-        Mistake(
-            "window and one key more expected",
-            "You expect window + 1 keys. A window of 1 is the token itself and nothing else.",
-            _test_one_more_key,
-        ),
+        Mistake("positions without gaps",
+                "You test with consecutive positions only. Versions that count columns, or keys, "
+                "cannot be told apart there.",
+                lambda mask: _compare(mask, torch.arange(9), torch.arange(9))),
+        _test_on_last_row,
+        _test_shape,
+        _test_name,
+        Mistake("window and one key more expected",
+                "You expect window + 1 keys. A window of 1 is the token itself and nothing else.",
+                lambda mask: _compare(mask, QUERIES, KEYS, more_keys=1)),
     ),
-)
+)  # fmt: skip
 
 # 8.6 how far does ALiBi see ------------------------------------------------------------------
 
@@ -711,12 +564,8 @@ def _keys_needed(share: float, slope: float) -> int:
 
 
 ALIBI_REACH = Exercise(
-    slug="long-alibi-reach",
-    title="Measure: how far does ALiBi see?",
-    kind="measure",
-    minutes=10,
-    points=2,
-    name="nearest_keys",
+    slug="long-alibi-reach", title="Measure: how far does ALiBi see?",
+    kind="measure", minutes=10, points=2, name="nearest_keys",
     reference=lambda: _keys_needed(0.99, 1 / 256),
     relative_tolerance=0.007,  # one key more or less, or endless keys instead of 2048
     hints=(
@@ -726,38 +575,27 @@ ALIBI_REACH = Exercise(
         "0.99?",
     ),
     mistakes=(
-        Mistake(
-            "the steepest head",
-            "This is the head with slope 1/4. Asked is the flattest, which sees furthest.",
-            lambda: _keys_needed(0.99, 1 / 4),
-        ),
-        Mistake(
-            "the second head",
-            "This is the head with slope 1/16. Asked is the flattest, 1/256.",
-            lambda: _keys_needed(0.99, 1 / 16),
-        ),
-        Mistake(
-            "the third head",
-            "This is the head with slope 1/64. There is a flatter one, 1/256.",
-            lambda: _keys_needed(0.99, 1 / 64),
-        ),
-        Mistake(
-            "half of the weight",
-            "So many keys hold half of the weight. Asked are 99 %.",
-            lambda: _keys_needed(0.5, 1 / 256),
-        ),
-        Mistake(
-            "90 % of the weight",
-            "This many keys hold 90 % of the weight. Asked are 99 %.",
-            lambda: _keys_needed(0.9, 1 / 256),
-        ),
-        Mistake(
-            "the lesson's window",
-            "With 128 keys the *loss* was as good as with all. Asked is how the weight is shared, "
-            "which is another question.",
-            lambda: 128,
-        ),
+        Mistake("the steepest head",
+                "This is the head with slope 1/4. The question asks for the flattest head, which "
+                "sees furthest.",
+                lambda: _keys_needed(0.99, 1 / 4)),
+        Mistake("the second head",
+                "This is the head with slope 1/16. The question asks for the flattest head, 1/256.",
+                lambda: _keys_needed(0.99, 1 / 16)),
+        Mistake("the third head",
+                "This is the head with slope 1/64. There is a flatter one, 1/256.",
+                lambda: _keys_needed(0.99, 1 / 64)),
+        Mistake("half of the weight",
+                "This many keys hold half of the weight. The question asks for 99 %.",
+                lambda: _keys_needed(0.5, 1 / 256)),
+        Mistake("90 % of the weight",
+                "This many keys hold 90 % of the weight. The question asks for 99 %.",
+                lambda: _keys_needed(0.9, 1 / 256)),
+        Mistake("the lesson's window",
+                "With 128 keys the *loss* was as good as with all of them. The question here is "
+                "another: how is the weight shared?",
+                lambda: 128),
     ),
-)
+)  # fmt: skip
 
 EXERCISES = (NEW_PAIRS, WINDOWS, CORPUS_BITS, STOPPED, WINDOW_TEST, ALIBI_REACH)
