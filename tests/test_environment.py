@@ -143,3 +143,15 @@ def test_what_the_package_imports_is_declared() -> None:
                 if not names & declared:
                     undeclared.add(f"{here} imports {module}")
     assert undeclared == set()
+
+
+def test_the_workflow_runs_what_contributors_run_from_the_oldest_python_on() -> None:
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "test.yml").read_text())
+    jobs = workflow["jobs"].values()
+    commands = [step["run"] for job in jobs for step in job["steps"] if "run" in step]
+    assert commands[0] == "bash .ci/run" and all(c.startswith("make test") for c in commands[1:])
+    machines = workflow["jobs"]["others"]["strategy"]["matrix"]["include"]
+    oldest = SpecifierSet(PROJECT["requires-python"])
+    assert all(machine["python"] in oldest for machine in machines)
+    assert "3.11" in [machine["python"] for machine in machines]
+    assert any(machine["os"].startswith("macos") for machine in machines)
