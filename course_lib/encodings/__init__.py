@@ -6,6 +6,7 @@ from course_lib.encodings.absolute import (
     shift_matrix,
     sinusoidal_encoding,
 )
+from course_lib.encodings.angles import rotary_frequencies, rotation_table
 from course_lib.encodings.content import Shaw, TransformerXL, relative_shift
 from course_lib.encodings.extension import (
     ScaledFrequencies,
@@ -32,9 +33,7 @@ from course_lib.encodings.rotary import (
     Rotary,
     half_to_interleaved,
     interleaved_to_half,
-    rotary_frequencies,
     rotate,
-    rotation_table,
 )
 from course_lib.encodings.scheme import PositionScheme
 

@@ -6,8 +6,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from course_lib.encodings.rotary import rotary_frequencies, rotation_table
-from course_lib.encodings.scheme import PositionScheme, check_positions, check_sizes
+from course_lib.encodings.angles import check_positions, rotary_frequencies, rotation_table
+from course_lib.encodings.scheme import PositionScheme, check_sizes
 
 
 def sinusoidal_encoding(
@@ -38,7 +38,7 @@ def shift_matrix(offset: int, dim: int, base: float = 10_000.0) -> Float[Tensor,
     """
     angles = offset * _frequencies(dim, base)
     cos, sin = angles.cos(), angles.sin()
-    blocks = torch.stack([cos, sin, -sin, cos], dim=-1).unflatten(-1, (2, 2))
+    blocks = torch.stack([cos, sin, -sin, cos], dim=-1).unflatten(-1, (2, 2))  # (pairs, 2, 2)
     return torch.block_diag(*blocks)
 
 
@@ -62,8 +62,8 @@ class LearnedAbsolute(PositionScheme):
     """Adds a row of a learned table to each token embedding (Gehring et al. 2017; BERT; GPT-2).
 
     The table starts from a normal distribution with standard deviation `std`. A position beyond
-    its last row raises ValueError; looking for one makes a GPU wait, and is left out of a compiled
-    graph, where torch's own error remains.
+    its last row raises ValueError. Looking for such a position makes a GPU wait. In a compiled
+    graph the check is left out, and torch raises an error of its own.
     """
 
     def __init__(self, max_positions: int, dim: int, std: float = 0.02) -> None:
@@ -73,8 +73,8 @@ class LearnedAbsolute(PositionScheme):
     def embed(self, x: Tensor, positions: Tensor) -> Tensor:
         check_sizes(self, dim=(self.table.shape[1], x.shape[-1]))
         check_positions(positions)
-        rows, look = len(self.table), not torch.compiler.is_compiling()
-        if look and positions.numel() and (last := int(positions.max())) >= rows:
+        rows, readable = len(self.table), not torch.compiler.is_compiling()
+        if readable and positions.numel() and (last := int(positions.max())) >= rows:
             raise ValueError(
                 f"position {last} is beyond the table, which has {rows} rows (0 to {rows - 1}): "
                 "train a longer table, or use a scheme without one"
@@ -103,8 +103,8 @@ class LearnedAbsolute(PositionScheme):
 def _waves(
     positions: Int[Tensor, "*shape"], frequencies: Float[Tensor, " pairs"]
 ) -> Float[Tensor, "*shape dim"]:
-    cos, sin = rotation_table(frequencies, positions)
-    return torch.stack([sin, cos], dim=-1).flatten(-2)
+    cos, sin = rotation_table(frequencies, positions)  # (*shape, pairs)
+    return torch.stack([sin, cos], dim=-1).flatten(-2)  # (*shape, dim)
 
 
 def _frequencies(dim: int, base: float) -> Float[Tensor, " pairs"]:

@@ -1,4 +1,4 @@
-"""Offset terms that look at the query: what a distance is worth depends on the content."""
+"""Offset terms that look at the query: how much a distance matters depends on the content."""
 
 from __future__ import annotations
 
@@ -8,14 +8,9 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from course_lib.encodings.relative import (
-    clip_to_index,
-    consecutive,
-    distances_of,
-    relative_positions,
-    toeplitz,
-)
-from course_lib.encodings.rotary import rotary_frequencies, rotation_table
+from course_lib.encodings.angles import rotary_frequencies, rotation_table
+from course_lib.encodings.consecutive import distinct, for_every_pair
+from course_lib.encodings.relative import clip_to_index, relative_positions
 from course_lib.encodings.scheme import PositionScheme, check_sizes
 
 
@@ -24,8 +19,8 @@ def relative_shift(scores: Float[Tensor, "*batch n n"]) -> Float[Tensor, "*batch
 
     Column c of row i comes in as the score at distance n - 1 - c, and goes out at the key that
     stands that far before query i. Valid on and below the diagonal, and for consecutive positions
-    only: above the diagonal stands what belongs to the next row. Raises ValueError if the last
-    two dimensions differ.
+    only: above the diagonal stand scores of the next row. Raises ValueError if the last two
+    dimensions differ.
 
     Source: Dai et al. 2019, Transformer-XL, appendix B (arXiv 1901.02860).
     """
@@ -34,32 +29,16 @@ def relative_shift(scores: Float[Tensor, "*batch n n"]) -> Float[Tensor, "*batch
         raise ValueError(
             f"scores must be square in the last two dimensions, got {rows} x {columns}"
         )
-    padded = nn.functional.pad(scores, (1, 0))
-    return padded.flatten(-2)[..., rows:].unflatten(-1, (rows, columns))
-
-
-def skew(
-    by_distance: Float[Tensor, "*batch queries distances"], keys: int
-) -> Float[Tensor, "*batch queries keys"]:
-    """The shift for all pairs: from scores at every distance to scores at every key.
-
-    Column c of row i comes in as the score at the largest distance less c, for consecutive
-    positions, and there are queries + keys - 1 of them. Row i reads `keys` columns from
-    queries - 1 - i on, without a copy: one step down is one column back.
-    """
-    rows, columns = by_distance.shape[-2:]
-    dense = by_distance.contiguous()
-    stride = (*dense.stride()[:-2], columns - 1, 1)
-    shape = (*dense.shape[:-2], rows, keys)
-    return dense.as_strided(shape, stride, dense.storage_offset() + rows - 1)
+    padded = nn.functional.pad(scores, (1, 0))  # (*batch, n, n + 1)
+    return padded.flatten(-2)[..., rows:].unflatten(-1, (rows, columns))  # (*batch, n, n)
 
 
 class Shaw(PositionScheme):
-    """A learned vector for each clipped distance, met by the query and added to what is read.
+    """Learned vectors for each clipped distance: one enters the scores, one what is read.
 
     Scores gain q a_K[i - j] / sqrt(head_dim), and the output gains the sum of weights times
     a_V[i - j]. The vectors are shared by all heads and start with standard deviation `std`;
-    `on_values` False leaves the second part out, which Shaw et al. found to lose little.
+    `on_values` False leaves the second part out, which Shaw et al. found to matter little.
 
     Source: Shaw et al. 2018, equations 3 and 4 (arXiv 1803.02155). Cost beyond the scores:
     O(n max_distance) numbers, and one matrix of indices for all heads.
@@ -77,20 +56,19 @@ class Shaw(PositionScheme):
             self.value_vectors = nn.Parameter(std * torch.randn(rows, head_dim))
 
     def _index(self, q_positions: Tensor, k_positions: Tensor, like: Tensor) -> Tensor:
-        if consecutive(q_positions) and consecutive(k_positions):
-            distances = distances_of(q_positions, k_positions)
-            index = toeplitz(clip_to_index(distances, self.max_distance), len(q_positions))
-        else:
-            relative = relative_positions(q_positions, k_positions)
-            index = clip_to_index(relative, self.max_distance)
-        index = index.unsqueeze(-3) if index.ndim == 3 else index
-        return index.expand(*like.shape[:-1], index.shape[-1])
+        def formula(q_positions: Tensor, k_positions: Tensor) -> Tensor:
+            return clip_to_index(relative_positions(q_positions, k_positions), self.max_distance)
+
+        index = for_every_pair(formula, q_positions, k_positions)  # (*batch, queries, keys)
+        index = index.unsqueeze(-3)  # (*batch, 1, queries, keys): the same for all heads
+        return index.expand(*like.shape[:-1], -1)  # (batch, heads, queries, keys)
 
     def score_bias(
         self, q: Tensor, k: Tensor, q_positions: Tensor, k_positions: Tensor
     ) -> Float[Tensor, "batch heads queries keys"]:
         check_sizes(self, head_dim=(self.key_vectors.shape[1], q.shape[-1]))
-        by_row = q @ self.key_vectors.to(q.dtype).T / math.sqrt(q.shape[-1])
+        vectors = self.key_vectors.to(q.dtype)  # (rows, head_dim)
+        by_row = q @ vectors.T / math.sqrt(q.shape[-1])  # (batch, heads, queries, rows)
         return by_row.gather(-1, self._index(q_positions, k_positions, q))
 
     def read(
@@ -100,7 +78,7 @@ class Shaw(PositionScheme):
             return None
         by_row = weights.new_zeros(*weights.shape[:-1], 2 * self.max_distance + 1)
         index = self._index(q_positions, k_positions, weights)
-        by_row = by_row.scatter_add(-1, index, weights)
+        by_row = by_row.scatter_add(-1, index, weights)  # (batch, heads, queries, rows)
         return by_row @ self.value_vectors.to(weights.dtype)
 
 
@@ -113,8 +91,8 @@ class TransformerXL(PositionScheme):
     width `dim` to the heads. Distances may be negative: without a causal mask both sides are right.
 
     Source: Dai et al. 2019, section 3.3 (arXiv 1901.02860). For consecutive positions, projects
-    queries + keys - 1 distances and shifts, O(n dim) beyond the scores; for others, gathers from
-    the distinct distances.
+    queries + keys - 1 distances and shifts the scores, O(n dim) beyond them; for others, projects
+    the distinct distances and gathers.
     """
 
     def __init__(self, num_heads: int, head_dim: int, dim: int | None = None) -> None:
@@ -131,17 +109,11 @@ class TransformerXL(PositionScheme):
         check_sizes(
             self, num_heads=(len(self.u), q.shape[1]), head_dim=(self.u.shape[-1], q.shape[-1])
         )
-        content = self.u.to(k.dtype) @ k.transpose(-2, -1)
-        query = q + self.v.to(q.dtype)
-        if consecutive(q_positions) and consecutive(k_positions):
-            distances = distances_of(q_positions, k_positions)
-            position = skew(query @ self.vectors(distances, q).mT, len(k_positions))
-        else:
-            relative = relative_positions(q_positions, k_positions)
-            distances, index = relative.unique(return_inverse=True)
-            index = index.unsqueeze(-3) if index.ndim == 3 else index
-            scores = query @ self.vectors(distances, q).mT
-            position = scores.gather(-1, index.expand(*scores.shape[:-1], index.shape[-1]))
+        content = self.u.to(k.dtype) @ k.mT  # (batch, heads, 1, keys)
+        query = q + self.v.to(q.dtype)  # (batch, heads, queries, head_dim)
+        distances, to_keys = distinct(relative_positions, q_positions, k_positions)
+        by_distance = query @ self.vectors(distances, q).mT  # (batch, heads, queries, distances)
+        position = to_keys(by_distance)  # (batch, heads, queries, keys)
         return (content + position) / math.sqrt(q.shape[-1])
 
     def vectors(
@@ -150,5 +122,5 @@ class TransformerXL(PositionScheme):
         """W R: the projected sinusoids of `distances`, in the dtype of `like`."""
         cos, sin = rotation_table(self.frequencies, distances)
         sinusoids = torch.stack([sin, cos], dim=-1).flatten(-2).to(self.project.weight.dtype)
-        projected = self.project(sinusoids).to(like.dtype)
+        projected = self.project(sinusoids).to(like.dtype)  # (distances, heads * head_dim)
         return projected.unflatten(-1, (len(self.u), -1)).transpose(0, 1)

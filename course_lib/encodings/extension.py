@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from course_lib.encodings.rotary import rotary_frequencies
+from course_lib.encodings.angles import rotary_frequencies
 
 
 class ScaledFrequencies(NamedTuple):
@@ -133,7 +133,7 @@ def longrope(
     original_length: int,
     factor: float,
 ) -> ScaledFrequencies:
-    """Each pair divided by a number of its own, found by search: another one beyond L.
+    """Each pair divided by a factor found by search: a short one up to L, a long one beyond.
 
     `long_factors` apply if length > original_length, strictly. The attention factor is
     sqrt(1 + ln(factor) / ln(original_length)).
@@ -146,7 +146,9 @@ def longrope(
         else ("short_factors", short_factors)
     )  # fmt: skip
     if len(factors) != dim // 2:
-        raise ValueError(f"{name} must have {dim // 2} numbers, one a pair, got {len(factors)}")
+        raise ValueError(
+            f"{name} must have {dim // 2} numbers, one for each pair, got {len(factors)}"
+        )
     divided = rotary_frequencies(dim, base) / torch.tensor(factors, dtype=torch.float64)
     return ScaledFrequencies(divided, math.sqrt(1 + math.log(factor) / math.log(original_length)))
 
@@ -181,35 +183,35 @@ def from_rope_parameters(
     cover the rotated part of `head_dim`; for "proportional" all of it, with zeros at the end.
 
     DeepSeek's models also multiply their softmax scale by a number that follows from
-    `mscale_all_dim`; that is attention's business and not returned here.
+    `mscale_all_dim`. That number belongs to attention and is not returned here.
 
     Raises ValueError, by name, for an unknown type, a missing key, and a key that would change the
     result and is not supported.
 
     Source: transformers, modeling_rope_utils.py, whose keys and defaults these are.
     """
-    own = _of_layer(parameters, layer_type)
-    kind = own.get("rope_type", own.get("type", "default"))
+    parameters = _of_layer(parameters, layer_type)
+    kind = parameters.get("rope_type", parameters.get("type", "default"))
     kind = "longrope" if kind == "su" else kind  # Phi-3's first name for it
     if kind not in _READERS:
         raise ValueError(f"rope_type {kind!r} is not supported; there are {', '.join(_READERS)}")
     reader, keys = _READERS[kind]
     common = {"rope_type", "type", "rope_theta", "partial_rotary_factor"}
-    unknown = {key for key, value in own.items() if value is not None} - common - keys
+    unknown = {key for key, value in parameters.items() if value is not None} - common - keys
     if unknown:
         raise ValueError(
             f"rope_type {kind!r} does not take {', '.join(sorted(unknown))}: results would differ "
             "from the model's; remove it if it has no effect"
         )
-    given = own.get("partial_rotary_factor")
+    given = parameters.get("partial_rotary_factor")
     share = 1.0 if given is None else given
     width = head_dim if kind == "proportional" else int(head_dim * share)
-    base = _get(own, kind, "rope_theta")
-    return reader(_Config(own, kind, width, base, share, length, max_position_embeddings))
+    base = _get(parameters, kind, "rope_theta")
+    return reader(_Config(parameters, kind, width, base, share, length, max_position_embeddings))
 
 
 class _Config(NamedTuple):
-    own: Mapping[str, Any]
+    parameters: Mapping[str, Any]
     kind: str
     dim: int
     base: float
@@ -218,7 +220,7 @@ class _Config(NamedTuple):
     max_position_embeddings: int | None
 
     def get(self, key: str) -> Any:
-        return _get(self.own, self.kind, key)
+        return _get(self.parameters, self.kind, key)
 
     def maximum(self) -> int:
         if self.max_position_embeddings is None:
@@ -229,7 +231,7 @@ class _Config(NamedTuple):
 
     def factor(self) -> float:
         """The extension; where a config leaves it out, the ratio of the two lengths."""
-        given: float | None = self.own.get("factor")
+        given: float | None = self.parameters.get("factor")
         if given is not None:
             return given
         return self.maximum() / self.get("original_max_position_embeddings")
@@ -249,8 +251,8 @@ def _read_dynamic(c: _Config) -> ScaledFrequencies:
 
 
 def _read_yarn(c: _Config) -> ScaledFrequencies:
-    factor, attention_factor = c.factor(), c.own.get("attention_factor")
-    mscale, all_dim = c.own.get("mscale"), c.own.get("mscale_all_dim")
+    factor, attention_factor = c.factor(), c.parameters.get("attention_factor")
+    mscale, all_dim = c.parameters.get("mscale"), c.parameters.get("mscale_all_dim")
     if attention_factor is None and mscale and all_dim:  # DeepSeek
         attention_factor = _mscale(factor, mscale) / _mscale(factor, all_dim)
     return yarn(
@@ -258,9 +260,9 @@ def _read_yarn(c: _Config) -> ScaledFrequencies:
         c.base,
         factor,
         c.get("original_max_position_embeddings"),
-        beta_fast=c.own.get("beta_fast") or 32.0,
-        beta_slow=c.own.get("beta_slow") or 1.0,
-        truncate=c.own.get("truncate", True),
+        beta_fast=c.parameters.get("beta_fast") or 32.0,
+        beta_slow=c.parameters.get("beta_slow") or 1.0,
+        truncate=c.parameters.get("truncate", True),
         attention_factor=attention_factor,
     )
 
@@ -276,7 +278,7 @@ def _read_longrope(c: _Config) -> ScaledFrequencies:
         original,
         c.factor(),
     )
-    given = c.own.get("attention_factor")
+    given = c.parameters.get("attention_factor")
     return scaled if given is None else scaled._replace(attention_factor=given)
 
 
@@ -294,7 +296,7 @@ def _read_proportional(c: _Config) -> ScaledFrequencies:
     moving = int(c.share * c.dim // 2)
     frequencies = rotary_frequencies(c.dim, c.base)
     frequencies[moving:] = 0
-    factor = c.own.get("factor")
+    factor = c.parameters.get("factor")
     return interpolated(frequencies, 1.0 if factor is None else factor)
 
 
@@ -313,7 +315,7 @@ _READERS = {
 
 
 def _of_layer(parameters: Mapping[str, Any], layer_type: str | None) -> Mapping[str, Any]:
-    nested = {key: own for key, own in parameters.items() if isinstance(own, Mapping)}
+    nested = {key: value for key, value in parameters.items() if isinstance(value, Mapping)}
     if not nested:
         return parameters
     if layer_type not in nested:
@@ -324,10 +326,10 @@ def _of_layer(parameters: Mapping[str, Any], layer_type: str | None) -> Mapping[
     return nested[layer_type]
 
 
-def _get(own: Mapping[str, Any], kind: str, key: str) -> Any:
-    if own.get(key) is None:
+def _get(parameters: Mapping[str, Any], kind: str, key: str) -> Any:
+    if parameters.get(key) is None:
         raise ValueError(f"rope_type {kind!r} needs {key}, which these parameters do not have")
-    return own[key]
+    return parameters[key]
 
 
 def _mscale(factor: float, mscale: float = 1.0) -> float:
@@ -359,6 +361,6 @@ def _check(*, factor: float, dim: int | None = None, original_length: int | None
 def _check_ramp(slow_name: str, slow: float, fast_name: str, fast: float) -> None:
     if not slow < fast:
         raise ValueError(
-            f"{slow_name} must be below {fast_name}, got {slow} and {fast}: in turns, below the "
-            "first a pair is slowed, above the second it is kept"
+            f"{slow_name} must be below {fast_name}, got {slow} and {fast}: pairs with fewer turns "
+            "than the first are slowed, pairs with more turns than the second are kept"
         )

@@ -8,7 +8,10 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from course_lib.encodings.scheme import PositionScheme, check_integers, check_sizes
+from course_lib.encodings.angles import check_integers
+from course_lib.encodings.consecutive import distances_of as distances_of
+from course_lib.encodings.consecutive import for_every_pair
+from course_lib.encodings.scheme import PositionScheme, check_sizes
 
 
 def relative_positions(
@@ -42,10 +45,11 @@ def t5_bucket(
 ) -> Int[Tensor, "*shape"]:
     """The bucket of each distance i - j: exact when near, logarithmic when far.
 
-    With n buckets for one direction, distances below n / 2 have their own, and from there to
-    `max_distance` the others grow by equal ratios; the last one is open. If `bidirectional`, n is
-    half of `num_buckets`, and keys after the query use the upper half; if not, all of them share
-    bucket 0. Raises ValueError if `num_buckets` leaves no exact bucket or `max_distance` no room.
+    With n buckets for one direction, each distance below n / 2 has a bucket to itself. From there
+    to `max_distance` the buckets widen by equal ratios, and the last one is open. If
+    `bidirectional`, n is half of `num_buckets`, and keys after the query use the upper half; if
+    not, all of those keys share bucket 0. Raises ValueError if `num_buckets` leaves no exact bucket
+    or `max_distance` no room.
 
     Source: Raffel et al. 2020, T5, section 2.1 (arXiv 1910.10683), and its released code, where
     the argument is memory - query, our distance with its sign flipped.
@@ -61,14 +65,14 @@ def t5_bucket(
         )
     distance = relative.abs() if bidirectional else relative.clamp(min=0)
     ratio = (distance.clamp(min=exact).double() / exact).log() / math.log(max_distance / exact)
-    # 1e-9 keeps a distance that begins a bucket out of the one before, where log rounds down
+    # 1e-9 keeps a distance that begins a bucket in that bucket where the logarithm rounds down
     far = (exact + (ratio * (half - exact) + 1e-9).long()).clamp(max=half - 1)
     bucket = torch.where(distance < exact, distance, far)
     return bucket + half * (relative < 0) if bidirectional else bucket
 
 
 def alibi_slopes(num_heads: int) -> Float[Tensor, " heads"]:
-    """What each head's scores lose per step of distance, in float64, for any number of heads.
+    """How much each head's scores fall per step of distance, in float64, for any number of heads.
 
     For a power of two P they are 2^(-8 h / P), h = 1..P. For other numbers: those of the power of
     two below, then every other slope of twice that power. Raises ValueError below 1 head.
@@ -83,25 +87,12 @@ def alibi_slopes(num_heads: int) -> Float[Tensor, " heads"]:
     return torch.cat([slopes, finer[: num_heads - power]])
 
 
-def consecutive(positions: Int[Tensor, "*batch length"]) -> bool:
-    """Whether positions are known to be p, p + 1, p + 2, ..., and at least one.
-
-    Looks at the values on the CPU only: on a GPU that would wait for it, and in a compiled graph
-    break it, so there the answer is False and everything is computed in the general way.
-    """
-    if positions.ndim != 1 or positions.device.type != "cpu" or torch.compiler.is_compiling():
-        return False
-    if not len(positions):
-        return False
-    return bool((positions.long().diff() == 1).all())
-
-
 class NoPosition(PositionScheme):
     """All doors shut: what attention sees by itself."""
 
 
 class DistanceBias(PositionScheme):
-    """A number for each head and distance, added to the scores; subclasses say which."""
+    """Adds a number for each head and distance to the scores; `by_distance` says which number."""
 
     def by_distance(self, relative: Int[Tensor, "*shape"]) -> Float[Tensor, "heads *shape"]:
         """The bias for distances i - j."""
@@ -110,34 +101,13 @@ class DistanceBias(PositionScheme):
     def score_bias(
         self, q: Tensor, k: Tensor, q_positions: Tensor, k_positions: Tensor
     ) -> Float[Tensor, "*batch heads queries keys"]:
-        if consecutive(q_positions) and consecutive(k_positions):
-            distances = distances_of(q_positions, k_positions)
-            bias = toeplitz(self.by_distance(distances).to(q.dtype), len(q_positions))
-        else:
-            relative = relative_positions(q_positions, k_positions)
-            bias = self.by_distance(relative).movedim(0, -3)
+        def formula(q_positions: Tensor, k_positions: Tensor) -> Tensor:
+            relative = relative_positions(q_positions, k_positions)  # (*batch, queries, keys)
+            return self.by_distance(relative).to(q.dtype)  # (heads, *batch, queries, keys)
+
+        bias = for_every_pair(formula, q_positions, k_positions).movedim(0, -3)
         check_sizes(self, num_heads=(bias.shape[-3], q.shape[1]))
-        return bias.to(q.dtype)
-
-
-def distances_of(
-    q_positions: Int[Tensor, " queries"], k_positions: Int[Tensor, " keys"]
-) -> Int[Tensor, " distances"]:
-    """All queries + keys - 1 distances between consecutive positions, the largest first."""
-    last = len(q_positions) + len(k_positions) - 1
-    largest = q_positions[-1:].long() - k_positions[:1].long()
-    return largest - torch.arange(last, device=q_positions.device)
-
-
-def toeplitz(
-    values: Float[Tensor, "*heads distances"], queries: int
-) -> Float[Tensor, "*heads queries keys"]:
-    """A value for each distance, the largest first, laid out as a matrix for all pairs.
-
-    Row i reads the values from queries - 1 - i on. Torch has no negative strides, so turning the
-    rows around copies: this is the one place where a number for each pair is made.
-    """
-    return values.unfold(-1, values.shape[-1] - queries + 1, 1).flip(-2)
+        return bias  # (*batch, heads, queries, keys)
 
 
 class ClippedBias(DistanceBias):
@@ -151,7 +121,8 @@ class ClippedBias(DistanceBias):
         nn.init.zeros_(self.table.weight)
 
     def by_distance(self, relative: Tensor) -> Tensor:
-        return self.table(clip_to_index(relative, self.max_distance)).movedim(-1, 0)
+        rows = clip_to_index(relative, self.max_distance)
+        return self.table(rows).movedim(-1, 0)  # (heads, *shape)
 
 
 class T5Bias(DistanceBias):
@@ -179,7 +150,7 @@ class T5Bias(DistanceBias):
         bucket = t5_bucket(
             relative, self.num_buckets, self.max_distance, bidirectional=self.bidirectional
         )
-        return self.table(bucket).movedim(-1, 0)
+        return self.table(bucket).movedim(-1, 0)  # (heads, *shape)
 
 
 class ALiBi(DistanceBias):
@@ -195,5 +166,6 @@ class ALiBi(DistanceBias):
 
     def by_distance(self, relative: Tensor) -> Tensor:
         exact = torch.float32 if relative.device.type == "mps" else torch.float64
-        slopes = self.slopes.to(relative.device, exact).view(-1, *[1] * relative.ndim)
-        return (-slopes * relative.abs()).float()
+        slopes = self.slopes.to(relative.device, exact)
+        slopes = slopes.view(-1, *[1] * relative.ndim)  # (heads, 1, ..., 1)
+        return (-slopes * relative.abs()).float()  # (heads, *shape)

@@ -9,44 +9,10 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from course_lib.encodings.scheme import PositionScheme, check_integers, check_sizes
+from course_lib.encodings.angles import rotary_frequencies, rotation_table
+from course_lib.encodings.scheme import PositionScheme, check_sizes
 
 Layout = Literal["half", "interleaved"]
-
-
-def rotary_frequencies(head_dim: int, base: float = 10_000.0) -> Float[Tensor, " pairs"]:
-    """Radians per position of each pair, the fastest first: base^(-2i / head_dim), in float64.
-
-    Raises ValueError if `head_dim` is not positive and even, or `base` not above 1.
-
-    Source: Su et al. 2021, RoFormer, section 3.2.2 (arXiv 2104.09864).
-    """
-    if head_dim < 2 or head_dim % 2:
-        raise ValueError(
-            f"head_dim must be positive and even, got {head_dim}: rotations need pairs of numbers"
-        )
-    if not base > 1:
-        raise ValueError(f"base must be above 1, got {base}: it makes later pairs slower")
-    return base ** (-torch.arange(0, head_dim, 2, dtype=torch.float64) / head_dim)
-
-
-def rotation_table(
-    frequencies: Float[Tensor, " pairs"],
-    positions: Int[Tensor, "*shape"],
-    attention_factor: float = 1.0,
-) -> tuple[Float[Tensor, "*shape pairs"], Float[Tensor, "*shape pairs"]]:
-    """Cosines and sines of position times frequency, each multiplied by `attention_factor`.
-
-    Angles are in radians and computed in float64 (on the CPU where the device has none), since
-    float32 angles are off by up to 8e-3 near position 131 072; the result is float32, on the
-    device of `positions`. Raises ValueError unless `positions` are integers; distances, which may
-    be negative, will do.
-    """
-    check_integers(positions)
-    exact = torch.device("cpu") if positions.device.type == "mps" else positions.device
-    angles = positions.to(exact, torch.float64)[..., None] * frequencies.to(exact, torch.float64)
-    cos, sin = angles.cos() * attention_factor, angles.sin() * attention_factor
-    return cos.float().to(positions.device), sin.float().to(positions.device)
 
 
 def rotate(
@@ -69,11 +35,12 @@ def rotate(
     _check_table(x, cos, sin)
     exact = torch.promote_types(x.dtype, torch.float32)
     if layout == "interleaved":
-        pairs = torch.view_as_complex(x.to(exact).unflatten(-1, (-1, 2)).contiguous())
+        columns = x.to(exact).unflatten(-1, (-1, 2))  # (*batch, length, pairs, 2)
+        pairs = torch.view_as_complex(columns.contiguous())  # (*batch, length, pairs)
         turned = pairs * torch.complex(cos.to(exact), sin.to(exact))
         return torch.view_as_real(turned).flatten(-2).to(x.dtype)
     if layout == "half":
-        first, second = x.to(exact).chunk(2, dim=-1)
+        first, second = x.to(exact).chunk(2, dim=-1)  # (*batch, length, pairs) each
         # addcmul fuses a product and a sum: two passes over memory fewer
         turned_first = torch.addcmul(first * cos, second, sin, value=-1)
         turned_second = torch.addcmul(second * cos, first, sin)
@@ -135,17 +102,18 @@ class Rotary(PositionScheme):
         if partial == "proportional":
             moving = rotary_frequencies(head_dim, base)[: rotary_dim // 2]
             still = torch.zeros((head_dim - rotary_dim) // 2, dtype=torch.float64)
-            own, rotary_dim = torch.cat([moving, still]), head_dim
+            default, rotary_dim = torch.cat([moving, still]), head_dim
         else:
-            own = rotary_frequencies(rotary_dim, base)
-        if frequencies is not None:
-            own = torch.as_tensor(frequencies, dtype=torch.float64)
-            if own.shape != (rotary_dim // 2,):
-                raise ValueError(
-                    f"frequencies must have shape ({rotary_dim // 2},), one for each pair of "
-                    f"{rotary_dim} columns, got {tuple(own.shape)}"
-                )
-        self.frequencies, self.attention_factor = own, attention_factor
+            default = rotary_frequencies(rotary_dim, base)
+        if frequencies is None:
+            frequencies = default
+        self.frequencies = torch.as_tensor(frequencies, dtype=torch.float64)
+        if self.frequencies.shape != (rotary_dim // 2,):
+            raise ValueError(
+                f"frequencies must have shape ({rotary_dim // 2},), one for each pair of "
+                f"{rotary_dim} columns, got {tuple(self.frequencies.shape)}"
+            )
+        self.attention_factor = attention_factor
         self.layout: Layout = layout
         self.head_dim, self.rotary_dim = head_dim, rotary_dim
 
@@ -160,7 +128,9 @@ class Rotary(PositionScheme):
     def table(self, positions: Int[Tensor, "*batch length"]) -> tuple[Tensor, Tensor]:
         """Cosines and sines that broadcast over heads."""
         cos, sin = rotation_table(self.frequencies, positions, self.attention_factor)
-        return (cos, sin) if positions.ndim == 1 else (cos.unsqueeze(1), sin.unsqueeze(1))
+        if positions.ndim == 1:
+            return cos, sin  # (length, pairs)
+        return cos.unsqueeze(1), sin.unsqueeze(1)  # (batch, 1, length, pairs)
 
     def _turn(self, x: Tensor, table: tuple[Tensor, Tensor]) -> Tensor:
         check_sizes(self, head_dim=(self.head_dim, x.shape[-1]))
@@ -210,6 +180,7 @@ def _reorder(
         )
     head_dim = rows // num_heads
     width = _check_rotary_dim(head_dim if rotary_dim is None else rotary_dim, head_dim)
-    moved = order(width).flatten()
-    index = torch.cat([moved, torch.arange(width, head_dim)]).to(weight.device)
-    return weight.unflatten(0, (num_heads, head_dim))[:, index].flatten(0, 1)
+    rotated = order(width).flatten()
+    index = torch.cat([rotated, torch.arange(width, head_dim)]).to(weight.device)
+    heads = weight.unflatten(0, (num_heads, head_dim))  # (num_heads, head_dim, *rest)
+    return heads[:, index].flatten(0, 1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
@@ -65,32 +64,11 @@ class PositionScheme(nn.Module):
         return None
 
 
-def check_integers(positions: Tensor, name: str = "positions") -> None:
-    """Raise ValueError unless positions are whole numbers by their dtype."""
-    if positions.is_floating_point() or positions.is_complex() or positions.dtype == torch.bool:
-        raise ValueError(
-            f"{name} must be integers, got {positions.dtype}: use torch.arange(length), "
-            "which counts in int64"
-        )
-
-
-def check_positions(positions: Tensor) -> None:
-    """Raise ValueError unless positions are integers of 0 or more.
-
-    Looking at values makes a GPU wait, and would break a compiled graph: there only the dtype is.
-    """
-    check_integers(positions)
-    if torch.compiler.is_compiling():
-        return
-    if positions.numel() and (first := int(positions.min())) < 0:
-        raise ValueError(f"positions must be 0 or more, got {first}: count from the first token")
-
-
 def check_sizes(scheme: PositionScheme, **sizes: tuple[int, int]) -> None:
-    """Raise ValueError where a size that the scheme was made for is not the one it meets."""
-    for name, (own, met) in sizes.items():
-        if own != met:
+    """Raise ValueError where a size is given as two numbers: the scheme's and the input's."""
+    for name, (expected, got) in sizes.items():
+        if expected != got:
             raise ValueError(
-                f"{type(scheme).__name__} was made for {name} {own}, got {met}: "
-                f"make it with {name} = {met}"
+                f"{type(scheme).__name__} was made for {name} {expected}, got {got}: "
+                f"make it with {name} = {got}"
             )

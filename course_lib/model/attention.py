@@ -10,8 +10,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn import functional
 
-from course_lib.encodings.relative import consecutive
-from course_lib.encodings.scheme import PositionScheme, check_integers
+from course_lib.encodings.angles import check_integers
+from course_lib.encodings.consecutive import consecutive
+from course_lib.encodings.scheme import PositionScheme
 
 
 def attend(
@@ -27,7 +28,7 @@ def attend(
     """What every query reads from the values: softmax(q k / sqrt(head_dim) + bias) v.
 
     A query may attend to a key if `k_position <= q_position` (when `causal`) and if `mask` is
-    True for the pair (when given). With fewer key and value heads than query heads, consecutive
+    True for the pair (when given). With fewer key and value heads than query heads, neighbouring
     query heads share one. A query that may attend to nothing reads zeros. `mask` has the shape
     (queries, keys), or four dimensions, of which any may be 1: three could mean batch or heads.
     Raises ValueError for shapes, dtypes and devices that do not fit together.
@@ -36,7 +37,7 @@ def attend(
     if mask is not None:
         _check_mask(mask, (*q.shape[:3], k.shape[2]))
     doors = scheme.open_doors
-    if "score_bias" in doors or "read" in doors:  # those look at every pair of heads
+    if "score_bias" in doors or "read" in doors:  # they need one key head per query head
         k, v = (shared(t, q.shape[1]) for t in (k, v))
     bias = scheme.score_bias(q, k, q_positions, k_positions)
     q, k = scheme.rotate(q, k, q_positions, k_positions)
@@ -47,7 +48,7 @@ def attend(
     allowed = _allowed(q_positions, k_positions, causal, mask)
     if "read" not in doors:
         return _fused(q, k, v, attn_mask=_additive(bias, allowed, q.dtype))
-    weights = attention_weights(q, k, bias, allowed)
+    weights = attention_weights(q, k, bias, allowed)  # (batch, heads, queries, keys)
     read = scheme.read(weights, q_positions, k_positions)
     return weights @ v if read is None else weights @ v + read
 
@@ -59,9 +60,9 @@ def shared(
     return t if t.shape[1] == num_heads else t.repeat_interleave(num_heads // t.shape[1], dim=1)
 
 
-def _fused(q: Tensor, k: Tensor, v: Tensor, **how: Any) -> Tensor:
+def _fused(q: Tensor, k: Tensor, v: Tensor, **masking: Any) -> Tensor:
     return functional.scaled_dot_product_attention(
-        q, k, v, enable_gqa=q.shape[1] != k.shape[1], **how
+        q, k, v, enable_gqa=q.shape[1] != k.shape[1], **masking
     )
 
 
@@ -70,7 +71,7 @@ def _same_run(q_positions: Tensor, k_positions: Tensor) -> bool:
     same = q_positions is k_positions or q_positions.shape == k_positions.shape
     if not same or not consecutive(q_positions) or not consecutive(k_positions):
         return False
-    return len(q_positions) > 0 and bool(q_positions[0] == k_positions[0])
+    return bool(q_positions[0] == k_positions[0])
 
 
 def attention_weights(
@@ -83,7 +84,7 @@ def attention_weights(
 
     Pairs that are not `allowed` get weight 0.
     """
-    scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
+    scores = q @ k.mT / math.sqrt(q.shape[-1])  # (batch, heads, queries, keys)
     if bias is not None:
         scores = scores + bias
     if allowed is None:
@@ -95,9 +96,9 @@ def attention_weights(
 def causal_mask(
     q_positions: Int[Tensor, "*batch queries"], k_positions: Int[Tensor, "*batch keys"]
 ) -> Bool[Tensor, "*batch 1 queries keys"]:
-    """True where a query may look: at keys whose position is not after its own."""
-    seen = k_positions[..., None, :] <= q_positions[..., :, None]
-    return seen.unsqueeze(-3)
+    """True where a query may look: at keys that do not come after it."""
+    visible = k_positions[..., None, :] <= q_positions[..., :, None]  # (*batch, queries, keys)
+    return visible.unsqueeze(-3)  # (*batch, 1, queries, keys)
 
 
 def _allowed(
@@ -105,16 +106,16 @@ def _allowed(
 ) -> Tensor | None:
     if not causal:
         return mask
-    seen = causal_mask(q_positions, k_positions)
-    return seen if mask is None else seen & mask
+    visible = causal_mask(q_positions, k_positions)
+    return visible if mask is None else visible & mask
 
 
 def _additive(bias: Tensor | None, allowed: Tensor | None, dtype: torch.dtype) -> Tensor | None:
     """The mask that scaled_dot_product_attention takes: added to scores, or True where allowed.
 
-    Torch never takes its fused kernel for a mask of three dimensions, so that gets a fourth; not
-    when compiled, where what torch fuses by itself took half that kernel's time in a bfloat16
-    training step.
+    Torch never uses its fused kernel with a mask of three dimensions, so such a mask gets a fourth.
+    In a compiled graph it stays as it is, because there the code that torch generates took half of
+    that kernel's time in a bfloat16 training step.
     """
     mask = allowed
     if bias is not None:

@@ -11,7 +11,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional
 
-from course_lib.encodings.scheme import PositionScheme, check_integers, check_positions
+from course_lib.encodings.angles import check_integers, check_positions
+from course_lib.encodings.scheme import PositionScheme
 from course_lib.model.attention import attend
 
 
@@ -85,7 +86,7 @@ class Cache:
 
 @dataclass(frozen=True)
 class View:
-    """Who may look at whom in one pass, for all layers alike."""
+    """Which tokens may attend to which in one pass, the same for all layers."""
 
     q_positions: Tensor
     k_positions: Tensor
@@ -104,15 +105,15 @@ class Attention(nn.Module):
         self.to_out = nn.Linear(config.dim, config.dim, bias=False)
 
     def forward(self, x: Tensor, view: View) -> Tensor:
-        q, k, v = (
+        q, k, v = (  # (batch, length, heads * head_dim) -> (batch, heads, length, head_dim)
             t.unflatten(-1, (-1, self.config.head_dim)).transpose(1, 2)
             for t in self.to_qkv(x).split(self.widths, dim=-1)
         )
         if view.cache is not None:
-            k, v = view.cache.extend(self.layer, k, v)
+            k, v = view.cache.extend(self.layer, k, v)  # (batch, kv_heads, keys, head_dim)
         positions = view.q_positions, view.k_positions
         read = attend(q, k, v, self.scheme, *positions, self.config.causal, view.mask)
-        return self.to_out(read.transpose(1, 2).flatten(-2))
+        return self.to_out(read.transpose(1, 2).flatten(-2))  # (batch, length, dim)
 
 
 class Block(nn.Module):
@@ -135,8 +136,7 @@ class Decoder(nn.Module):
 
     `scheme` serves all layers, or is a function from layer number to scheme; only the first
     layer's scheme sees the embeddings. Embeddings start with standard deviation 1 / sqrt(dim) and
-    are multiplied by sqrt(dim), as in Vaswani et al. 2017: what a scheme adds meets numbers of
-    size 1.
+    are multiplied by sqrt(dim), as in Vaswani et al. 2017, so a scheme adds to numbers of size 1.
     """
 
     def __init__(
@@ -166,11 +166,11 @@ class Decoder(nn.Module):
 
         `mask` is as in `attend`. With a `cache`, tokens follow those that it has seen, keys are
         old and new ones, and the cache grows by these. Raises ValueError if `positions` do not
-        fit `tokens`, or are not integers of 0 or more (values are looked at on the CPU only, where
-        nothing has to wait for it).
+        fit `tokens`, or are not integers of 0 or more (values are read on the CPU only: a GPU would
+        have to wait).
         """
         self._check(tokens, positions)
-        x = self.embedding(tokens) * math.sqrt(self.config.dim)
+        x = self.embedding(tokens) * math.sqrt(self.config.dim)  # (batch, length, dim)
         x = self.first_scheme.embed(x, positions)
         k_positions = positions if cache is None else cache.extend_positions(positions)
         view = View(positions, k_positions, mask, cache)
@@ -199,7 +199,7 @@ class Decoder(nn.Module):
         for _ in range(count):
             first = tokens.shape[-1] - new.shape[-1]
             positions = torch.arange(first, tokens.shape[-1], device=tokens.device)
-            scores = self(new, positions, cache=cache)[:, -1]
+            scores = self(new, positions, cache=cache)[:, -1]  # (batch, vocab)
             if temperature == 0:
                 new = scores.argmax(dim=-1, keepdim=True)
             else:
@@ -228,6 +228,6 @@ class Decoder(nn.Module):
                 f"positions are on {positions.device} and tokens on {tokens.device}: "
                 "move one of them"
             )
-        check_integers(positions)
-        if positions.device.type == "cpu":
-            check_positions(positions)
+        # reading values would make a GPU wait
+        check = check_positions if positions.device.type == "cpu" else check_integers
+        check(positions)

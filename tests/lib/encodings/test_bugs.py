@@ -29,7 +29,7 @@ from course_lib.encodings import (
     t5_bucket,
     yarn,
 )
-from course_lib.encodings.content import skew
+from course_lib.encodings.consecutive import skew
 from course_lib.model import Decoder, DecoderConfig, attend
 from course_lib.model.decoder import Cache
 

@@ -10,7 +10,7 @@ from oracles import shaw_read, shaw_scores, transformer_xl_terms
 from torch.autograd import gradcheck
 
 from course_lib.encodings import Shaw, TransformerXL, relative_shift
-from course_lib.encodings.content import skew
+from course_lib.encodings.consecutive import skew
 
 DTYPES = [torch.float32, torch.bfloat16, torch.float16, torch.float64]
 HEADS, HEAD_DIM = 3, 4

@@ -53,7 +53,9 @@ def bias(scheme, q_positions=HERE, k_positions=HERE):
 
 ENCODINGS = {
     # absolute
-    "odd dim": (lambda: sinusoidal_encoding(HERE, 7), "dim must be positive and even, got 7: si"),
+    "odd dim": (
+        lambda: sinusoidal_encoding(HERE, 7), "dim must be positive and even, got 7: sinusoids"
+    ),
     "negative dim": (lambda: sinusoidal_encoding(HERE, -2), "must be positive and even, got -2"),
     "odd dim of a shift": (lambda: shift_matrix(1, 9), "dim must be positive and even, got 9"),
     "odd dim of a scheme": (lambda: Sinusoidal(5), "dim must be positive and even, got 5"),
@@ -96,7 +98,8 @@ ENCODINGS = {
     ),
     # relative
     "float queries": (
-        lambda: relative_positions(HERE.float(), HERE), "q_positions must be integers, got torch.f"
+        lambda: relative_positions(HERE.float(), HERE),
+        "q_positions must be integers, got torch.float32",
     ),
     "half-precision keys": (
         lambda: relative_positions(HERE, HERE.bfloat16()),
@@ -124,11 +127,13 @@ ENCODINGS = {
     ),
     "bias of one head": (lambda: bias(T5Bias(1)), "T5Bias was made for num_heads 1, got 3"),
     "batched bias of too many heads": (
-        lambda: bias(ClippedBias(2, 4), HERE.expand(2, -1), HERE), "ClippedBias was made for num_he"
+        lambda: bias(ClippedBias(2, 4), HERE.expand(2, -1), HERE),
+        "ClippedBias was made for num_heads 2, got 3",
     ),
     # content
     "shift of a rectangle": (
-        lambda: relative_shift(torch.zeros(3, 4)), "scores must be square in the last two dimen"
+        lambda: relative_shift(torch.zeros(3, 4)),
+        "scores must be square in the last two dimensions, got 3 x 4",
     ),
     "Shaw with negative clipping": (lambda: Shaw(8, -1), "max_distance must be 0 or more, got -1"),
     "Shaw of another width": (
@@ -157,7 +162,8 @@ ENCODINGS = {
         "4)",
     ),
     "table as wide as x": (
-        lambda: rotate(X, *table(4, 8), layout="interleaved"), "cos must have shape (length, dim"
+        lambda: rotate(X, *table(4, 8), layout="interleaved"),
+        "cos must have shape (length, dim / 2)",
     ),
     "table of shape (batch, length)": (
         lambda: rotate(X, *table(2, 4, 4), layout="half"),
@@ -179,9 +185,12 @@ ENCODINGS = {
         lambda: rotate(X.to("meta"), *TABLE, layout="half"), "cos is on cpu and x on meta: move one"
     ),
     "unknown layout": (
-        lambda: rotate(X, *TABLE, layout="neox"), "layout must be 'half' or 'interleaved', got 'ne"
+        lambda: rotate(X, *TABLE, layout="neox"),
+        "layout must be 'half' or 'interleaved', got 'neox'",
     ),
-    "unknown layout of a scheme": (lambda: Rotary(8, layout="pairs"), "or 'interleaved', got 'pai"),
+    "unknown layout of a scheme": (
+        lambda: Rotary(8, layout="pairs"), "or 'interleaved', got 'pairs'"
+    ),
     "unknown partial": (
         lambda: Rotary(8, partial="first"), "partial must be 'own' or 'proportional', got 'first'"
     ),
@@ -189,7 +198,9 @@ ENCODINGS = {
         lambda: Rotary(8, rotary_dim=3),
         "rotary_dim must be even and from 2 to head_dim = 8, got 3",
     ),
-    "rotary_dim beyond the head": (lambda: Rotary(8, rotary_dim=10), "from 2 to head_dim = 8, got"),
+    "rotary_dim beyond the head": (
+        lambda: Rotary(8, rotary_dim=10), "from 2 to head_dim = 8, got 10"
+    ),
     "frequencies that do not fit": (
         lambda: Rotary(8, frequencies=[1.0, 0.1]),
         "frequencies must have shape (4,), one for each pair of 8 columns, got (2,)",
@@ -232,28 +243,30 @@ ENCODINGS = {
         lambda: yarn(8, 1e4, 4, 0), "original_length must be 2 or more, got 0"
     ),
     "LongRoPE of length 1": (
-        lambda: longrope(4, 1e4, [1, 1], [2, 2], 9, 1, 4), "length must be 2 or more, got 1"
+        lambda: longrope(4, 1e4, [1, 1], [2, 2], 9, 1, 4),
+        "original_length must be 2 or more, got 1",
     ),
     "ramp upside down": (
         lambda: by_parts(rotary_frequencies(8), 4, 99, slow=4, fast=1),
-        "slow must be below fast, got 4 and 1: in turns, below the first a pair is slowed",
+        "slow must be below fast, got 4 and 1: pairs with fewer turns than the first are slowed",
     ),
     "YaRN's ramp upside down": (
         lambda: yarn(8, 1e4, 4, 99, beta_fast=1, beta_slow=32), "beta_slow must be below beta_fast"
     ),
     "Llama 3's ramp upside down": (
-        lambda: llama3(rotary_frequencies(8), 4, 99, 4, 1), "low_freq_factor must be below high_fr"
+        lambda: llama3(rotary_frequencies(8), 4, 99, 4, 1),
+        "low_freq_factor must be below high_freq_factor",
     ),
     "unknown ramp": (
         lambda: yarn(8, 1e4, 4, 99, ramp="cosine"), "ramp must be 'index' or 'turns', got 'cosine'"
     ),
     "too few short factors": (
         lambda: longrope(8, 1e4, [1, 1], [2] * 4, 9, 99, 4),
-        "short_factors must have 4 numbers, one a pair, got 2",
+        "short_factors must have 4 numbers, one for each pair, got 2",
     ),
     "too many long factors": (
         lambda: longrope(8, 1e4, [1] * 4, [2] * 5, 100, 99, 4),
-        "long_factors must have 4 numbers, one a pair, got 5",
+        "long_factors must have 4 numbers, one for each pair, got 5",
     ),
 }  # fmt: skip
 
@@ -303,11 +316,12 @@ CONFIGS = {
         lambda: rope("longrope", factor=4.0, **{ORIGINAL: 99}), "'longrope' needs short_factor"
     ),
     "Llama 3 without low_freq_factor": (
-        lambda: rope("llama3", **{**LLAMA3, "low_freq_factor": None}), "needs low_freq_factor"
+        lambda: rope("llama3", **{**LLAMA3, "low_freq_factor": None}),
+        "rope_type 'llama3' needs low_freq_factor",
     ),
     "a key that changes results": (
         lambda: rope("yarn", factor=4.0, llama_4_scaling_beta=0.1, **{ORIGINAL: 99}),
-        "rope_type 'yarn' does not take llama_4_scaling_beta: results would differ from the",
+        "rope_type 'yarn' does not take llama_4_scaling_beta: results would differ",
     ),
     "sections of several axes": (
         lambda: rope(mrope_section=[16, 24, 24]), "rope_type 'default' does not take mrope_section"
@@ -346,10 +360,13 @@ def decoder(scheme=None, **sizes):
 
 TOKENS = torch.zeros(2, 4, dtype=torch.int64)
 MODEL = {
-    "q without heads": (lambda: attention(q=X[:, 0]), "q must have shape (batch, heads, length"),
+    "q without heads": (
+        lambda: attention(q=X[:, 0]), "q must have shape (batch, heads, length, head_dim)"
+    ),
     "k and v of other lengths": (lambda: attention(v=X[:, :, :3]), "k and v must agree in batch"),
     "q and k of other widths": (
-        lambda: attention(q=X[..., :6]), "q and k must agree in batch and head_dim, got (2, 3, 4, 6"
+        lambda: attention(q=X[..., :6]),
+        "q and k must agree in batch and head_dim, got (2, 3, 4, 6)",
     ),
     "q and k of other batches": (lambda: attention(q=X[:1]), "q and k must agree in batch"),
     "heads that do not divide": (
@@ -364,7 +381,8 @@ MODEL = {
         lambda: attention(k_positions=HERE.expand(3, -1)), "k_positions must have shape"
     ),
     "float positions": (
-        lambda: attention(q_positions=HERE.float()), "q_positions must be integers, got torch.float"
+        lambda: attention(q_positions=HERE.float()),
+        "q_positions must be integers, got torch.float32",
     ),
     "positions elsewhere": (
         lambda: attention(k_positions=HERE.to("meta")),
@@ -377,7 +395,8 @@ MODEL = {
     ),
     "mask of 0 and 1": (lambda: attention(mask=TOKENS[:, None, None]), "got torch.int64"),
     "mask of keys only": (
-        lambda: attention(mask=TOKENS == 0), "give one of shape (batch, keys) as mask[:, None, None"
+        lambda: attention(mask=TOKENS == 0),
+        "give one of shape (batch, keys) as mask[:, None, None, :]",
     ),
     "mask without heads": (
         lambda: attention(mask=torch.ones(2, 4, 4, dtype=torch.bool)),
@@ -415,7 +434,8 @@ MODEL = {
         lambda: decoder(LearnedAbsolute(6, 24))(TOKENS, HERE + 3), "position 6 is beyond the table"
     ),
     "generating beyond a learned table": (
-        lambda: decoder(LearnedAbsolute(6, 24)).generate(TOKENS, 4), "position 6 is beyond the tab"
+        lambda: decoder(LearnedAbsolute(6, 24)).generate(TOKENS, 4),
+        "position 6 is beyond the table",
     ),
     "scheme of another head_dim": (
         lambda: decoder(Rotary(16))(TOKENS, HERE), "Rotary was made for head_dim 16, got 8"

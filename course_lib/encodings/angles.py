@@ -1,0 +1,65 @@
+"""Frequencies, positions, and the angles that they make: beneath sinusoids and rotations alike."""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+
+def rotary_frequencies(head_dim: int, base: float = 10_000.0) -> Float[Tensor, " pairs"]:
+    """Radians per position of each pair, the fastest first: base^(-2i / head_dim), in float64.
+
+    Raises ValueError if `head_dim` is not positive and even, or `base` not above 1.
+
+    Source: Su et al. 2021, RoFormer, section 3.2.2 (arXiv 2104.09864); the frequencies of Vaswani
+    et al. 2017 are the same, over the width of the model.
+    """
+    if head_dim < 2 or head_dim % 2:
+        raise ValueError(
+            f"head_dim must be positive and even, got {head_dim}: rotations need pairs of numbers"
+        )
+    if not base > 1:
+        raise ValueError(f"base must be above 1, got {base}: it makes later pairs slower")
+    return base ** (-torch.arange(0, head_dim, 2, dtype=torch.float64) / head_dim)
+
+
+def rotation_table(
+    frequencies: Float[Tensor, " pairs"],
+    positions: Int[Tensor, "*shape"],
+    attention_factor: float = 1.0,
+) -> tuple[Float[Tensor, "*shape pairs"], Float[Tensor, "*shape pairs"]]:
+    """Cosines and sines of position times frequency, each multiplied by `attention_factor`.
+
+    Angles are in radians and computed in float64 (on the CPU where the device has none), since
+    float32 angles are off by up to 8e-3 near position 131 072; the result is float32, on the
+    device of `positions`. Distances, which may be negative, can stand for positions. Raises
+    ValueError unless `positions` are integers.
+    """
+    check_integers(positions)
+    exact = torch.device("cpu") if positions.device.type == "mps" else positions.device
+    angles = positions.to(exact, torch.float64)[..., None] * frequencies.to(exact, torch.float64)
+    cos, sin = angles.cos() * attention_factor, angles.sin() * attention_factor
+    return cos.float().to(positions.device), sin.float().to(positions.device)
+
+
+def check_integers(positions: Tensor, name: str = "positions") -> None:
+    """Raise ValueError unless positions are whole numbers by their dtype."""
+    if positions.is_floating_point() or positions.is_complex() or positions.dtype == torch.bool:
+        raise ValueError(
+            f"{name} must be integers, got {positions.dtype}: use torch.arange(length), "
+            "which counts in int64"
+        )
+
+
+def check_positions(positions: Tensor) -> None:
+    """Raise ValueError unless positions are integers of 0 or more.
+
+    Reading values makes a GPU wait and would break a compiled graph, so inside one only the dtype
+    is checked.
+    """
+    check_integers(positions)
+    if torch.compiler.is_compiling():
+        return
+    if positions.numel() and (first := int(positions.min())) < 0:
+        raise ValueError(f"positions must be 0 or more, got {first}: count from the first token")
