@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from course_grading.exercise import Case, Exercise, Mistake, Property, Version
+from course_grading.exercise import Case, Exercise, Mistake, Property, Version, mistake
 from course_grading.specs.draw import COUNTS_ITSELF, shuffled
 from course_lab.probes import Subject
 from course_lib.encodings import PositionScheme, Rotary, Shaw, Sinusoidal, T5Bias
@@ -23,52 +23,36 @@ from course_lib.model.decoder import Cache
 # 11.1 bits into choices ----------------------------------------------------------------------
 
 WORDS = Exercise(
-    slug="choose-bits-to-words",
-    title="From bits per byte to words",
-    kind="predict",
-    minutes=5,
-    points=1,
-    name="times_as_many",
-    reference=2 ** (5 * (2.29 - 1.77)),
-    relative_tolerance=0.01,
+    slug="choose-bits-to-words", title="From bits per byte to words", kind="predict",
+    minutes=5, points=1, name="times_as_many",
+    reference=2 ** (5 * (2.29 - 1.77)), relative_tolerance=0.01,
     hints=(
         "How many bits does each model pay for a whole word?",
         "A model that pays b bits is as unsure as if it chose among 2 ** b words, all alike.",
     ),
     mistakes=(
-        Mistake(
-            "for a byte instead of a word",
-            "This is the factor for one byte. A word has five of them.",
-            2 ** (2.29 - 1.77),
-        ),
-        Mistake(
-            "e instead of 2",
-            "Bits count in powers of 2. With e you would need nats.",
-            math.exp(5 * (2.29 - 1.77)),
-        ),
-        Mistake(
-            "ratio of the bits",
-            "You divided the losses. A loss is a logarithm: differences matter, and powers of 2.",
-            2.29 / 1.77,
-        ),
-        Mistake(
-            "five times the factor of a byte",
-            "Five bytes multiply their factors; you added them.",
-            5 * 2 ** (2.29 - 1.77),
-        ),
-        Mistake(
-            "the other way round",
-            "This is among how many times as many words the *first* model chooses. The second "
-            "pays more, so it is less sure: the number is above 1.",
-            2 ** (5 * (1.77 - 2.29)),
-        ),
-        Mistake(
-            "bits instead of words",
-            "So many bits more does a word cost. Asked are words: 2 to that power.",
-            5 * (2.29 - 1.77),
-        ),
+        Mistake("for a byte instead of a word",
+                "This is the factor for one byte. A word has five of them.",
+                2 ** (2.29 - 1.77)),
+        Mistake("e instead of 2", "Bits count in powers of 2. With e you would need nats.",
+                math.exp(5 * (2.29 - 1.77))),
+        Mistake("ratio of the bits",
+                "You divided the losses. A loss is a logarithm: take the difference, and a power "
+                "of 2.",
+                2.29 / 1.77),
+        Mistake("five times the factor of a byte",
+                "The factors of five bytes are multiplied with each other; you added them.",
+                5 * 2 ** (2.29 - 1.77)),
+        Mistake("the other way round",
+                "This is among how many times as many words the *first* model chooses. The second "
+                "pays more, so it is less sure: the number is above 1.",
+                2 ** (5 * (1.77 - 2.29))),
+        Mistake("bits instead of words",
+                "This is how many more bits a word costs. The question asks how many times as many "
+                "words there are to choose from: 2 to that power.",
+                5 * (2.29 - 1.77)),
     ),
-)
+)  # fmt: skip
 
 # 11.2 the reach ------------------------------------------------------------------------------
 
@@ -82,14 +66,14 @@ def _longer(bits: Bits, trained: int) -> list[int]:
 def _reach(
     lengths: Callable[[Bits, int], list[int]] = _longer,
     summary: Callable[[list[float]], float] = mean,
-    home: Callable[[Bits, int, int], int] = lambda bits, trained, last: trained,
+    compared_with: Callable[[Bits, int, int], int] = lambda bits, trained, last: trained,
     stops: bool = True,
-    within: Callable[[float, float], bool] = lambda paid, limit: paid <= limit,
+    within: Callable[[float, float], bool] = lambda loss, limit: loss <= limit,
 ) -> Callable[[Bits, int, float], int]:
     def reach_of(bits, trained, allowed):
         furthest = last = trained
         for length in lengths(bits, trained):
-            limit = summary(bits[home(bits, trained, last)]) + allowed
+            limit = summary(bits[compared_with(bits, trained, last)]) + allowed
             if within(summary(bits[length]), limit):
                 furthest = length
             elif stops:
@@ -101,10 +85,10 @@ def _reach(
 
 
 def _doublings(bits: Bits, trained: int) -> list[int]:
-    found = [2 * trained]
-    while found[-1] in bits:
-        found.append(2 * found[-1])
-    return found[:-1]
+    lengths = [2 * trained]
+    while lengths[-1] in bits:
+        lengths.append(2 * lengths[-1])
+    return lengths[:-1]
 
 
 def _reach_cases(rng: Random) -> list[Case]:
@@ -141,14 +125,8 @@ def _reach_cases(rng: Random) -> list[Case]:
 
 
 REACH = Exercise(
-    slug="choose-reach",
-    title="The reach",
-    kind="implement",
-    minutes=10,
-    points=2,
-    name="reach_of",
-    reference=_reach(),
-    cases=_reach_cases,
+    slug="choose-reach", title="The reach", kind="implement", minutes=10, points=2,
+    name="reach_of", reference=_reach(), cases=_reach_cases,
     properties=(
         Property("the reach is one of the measured lengths", lambda case, v: v in case["bits"]),
         Property("the reach is at least the trained length", lambda case, v: v >= case["trained"]),
@@ -160,93 +138,77 @@ REACH = Exercise(
         "first length whose mean is above the limit.",
     ),
     mistakes=(
-        Mistake(
-            "does not stop at the first failure",
-            "A model that fails at 512 does not get 1024 back: stop at the first length that is "
-            "above the limit.",
-            _reach(stops=False),
-        ),
-        Mistake(
-            "starts below the trained length",
-            "Shorter texts give less context, so the loss there may be higher. It does not count.",
-            _reach(lengths=lambda bits, trained: sorted(bits)),
-        ),
-        Mistake(
-            "the best seed instead of the mean",
-            "One lucky seed does not make a reach: take the mean over seeds.",
-            _reach(summary=min),
-        ),
-        Mistake(
-            "the worst seed instead of the mean",
-            "One unlucky seed does not end a reach: take the mean over seeds.",
-            _reach(summary=max),
-        ),
-        Mistake(
-            "the median instead of the mean",
-            "You take the middle seed. Asked is the mean over seeds.",
-            _reach(summary=median),
-        ),
-        Mistake(
-            "three seeds written in",
-            "You divide by 3. There may be more seeds, or fewer: divide by how many there are.",
-            _reach(summary=lambda losses: sum(losses) / 3),
-        ),
-        Mistake(
-            "below the limit only",
-            "*At most* `allowed` above: a mean that is exactly at the limit is within it.",
-            _reach(within=lambda paid, limit: paid < limit),
-        ),
-        Mistake(
-            "means rounded",
-            "You round the means, so that one just above the limit comes within it. Compare the "
-            "numbers as they are.",
-            _reach(summary=lambda losses: round(mean(losses), 2)),
-        ),
-        Mistake(
-            "doubles the length",
-            "You look at 2, 4, 8 times the trained length. Look at those lengths that there are.",
-            _reach(lengths=_doublings),
-        ),
-        Mistake(
-            "compared with the length before",
-            "You compare each length with the one before it, so the loss may creep up for ever. "
-            "Compare with the trained length.",
-            _reach(home=lambda bits, trained, last: last),
-        ),
-        Mistake(
-            "compared with the lowest loss of all",
-            "You compare with the best length. The limit is what the model pays at the trained "
-            "length, plus `allowed`.",
-            _reach(home=lambda bits, trained, last: min(bits, key=lambda n: mean(bits[n]))),
-        ),
-        Mistake(
-            "lengths in the order of the dictionary",
-            "The dictionary need not be in order: sort the lengths.",
-            _reach(lengths=lambda bits, trained: [n for n in bits if n > trained]),
-        ),
+        Mistake("does not stop at the first failure",
+                "A model that fails at 512 does not get 1024 back: stop at the first length that "
+                "is above the limit.",
+                _reach(stops=False)),
+        Mistake("starts below the trained length",
+                "Shorter texts give less context, so the loss there may be higher. It does not "
+                "count.",
+                _reach(lengths=lambda bits, trained: sorted(bits))),
+        Mistake("the best seed instead of the mean",
+                "One lucky seed does not make a reach: take the mean over seeds.",
+                _reach(summary=min)),
+        Mistake("the worst seed instead of the mean",
+                "One unlucky seed does not end a reach: take the mean over seeds.",
+                _reach(summary=max)),
+        Mistake("the median instead of the mean",
+                "You take the middle seed. The question asks for the mean over seeds.",
+                _reach(summary=median)),
+        Mistake("three seeds written in",
+                "You divide by 3. There may be more seeds, or fewer: divide by how many there "
+                "are.",
+                _reach(summary=lambda losses: sum(losses) / 3)),
+        Mistake("below the limit only",
+                "*At most* `allowed` above: a mean that is exactly at the limit is within it.",
+                _reach(within=lambda loss, limit: loss < limit)),
+        Mistake("means rounded",
+                "You round the means, so that one just above the limit comes within it. Compare "
+                "the numbers as they are.",
+                _reach(summary=lambda losses: round(mean(losses), 2))),
+        Mistake("doubles the length",
+                "You look at 2, 4, 8 times the trained length. Look at the lengths that are in "
+                "`bits`.",
+                _reach(lengths=_doublings)),
+        Mistake("compared with the length before",
+                "You compare each length with the one before it, so the loss may creep up for "
+                "ever. Compare with the trained length.",
+                _reach(compared_with=lambda bits, trained, last: last)),
+        Mistake("compared with the lowest loss of all",
+                "You compare with the best length. The limit is the mean loss at the trained "
+                "length, plus `allowed`.",
+                _reach(compared_with=lambda bits, trained, last: (
+                    min(bits, key=lambda length: mean(bits[length]))))),
+        Mistake("lengths in the order of the dictionary",
+                "The dictionary need not be in order: sort the lengths.",
+                _reach(lengths=lambda bits, trained: [n for n in bits if n > trained])),
     ),
-)
+)  # fmt: skip
 
 # 11.3 the choice -----------------------------------------------------------------------------
 
-
-def _wholly_below(a: list[float], b: list[float]) -> bool:
-    return max(a) < min(b)
+Losses = dict[str, list[float]]
 
 
 def _choose(
-    below: Callable[[list[float], list[float]], bool] = _wholly_below,
-    compare_with_all: bool = False,
+    below: Callable[[list[float], list[float]], bool] = lambda a, b: max(a) < min(b),
+    rivals: Callable[[Losses, Losses], Losses] = lambda left, measured: left,
     enough: Callable[[float, float], bool] = lambda memory, most: memory <= most,
 ) -> Callable[[dict[str, Any], int, float], list[str]]:
-    def choose(candidates, length, most_memory):
-        measured = {n: c for n, c in candidates.items() if length in c["bits"]}
-        left = [n for n in measured if enough(measured[n]["memory"], most_memory)]
-        rivals = measured if compare_with_all else left
-        at = {n: measured[n]["bits"][length] for n in measured}
-        return sorted(n for n in left if not any(below(at[m], at[n]) for m in rivals if m != n))
+    def choose_from(candidates, length, most_memory):
+        measured = {n: c["bits"][length] for n, c in candidates.items() if length in c["bits"]}
+        left = {n: a for n, a in measured.items() if enough(candidates[n]["memory"], most_memory)}
+        others = rivals(left, measured)
+        return sorted(
+            n for n in left if not any(below(others[m], left[n]) for m in others if m != n)
+        )
 
-    return choose
+    return choose_from
+
+
+def _the_best(left: Losses, measured: Losses) -> Losses:
+    best = min(left, key=lambda name: mean(left[name]))
+    return {best: left[best]}
 
 
 def _choose_cases(rng: Random) -> list[Case]:
@@ -263,9 +225,7 @@ def _choose_cases(rng: Random) -> list[Case]:
         "rows": candidate(1.0, n128=[1.9, 1.98 + lift, 2.0 + lift]),
     }
     tie = {"a": candidate(1.0, n64=[2.0, 2.1, 2.2]), "b": candidate(1.0, n64=[2.2, 2.3, 2.4])}
-
     same_best = {"a": candidate(1.0, n64=[1.7, 1.9, 2.0]), "b": candidate(1.0, n64=[1.7, 1.7, 1.8])}
-
     best_is_wide = {
         "wide": candidate(1.0, n64=[0.9, 1.0, 2.0]),
         "narrow": candidate(1.0, n64=[1.2, 1.5, 1.5, 1.5]),
@@ -291,120 +251,70 @@ def _choose_cases(rng: Random) -> list[Case]:
     ]
 
 
-def _left(candidates, length, most_memory):
-    return {n: c["bits"][length] for n, c in candidates.items()
-            if length in c["bits"] and c["memory"] <= most_memory}  # fmt: skip
-
-
-def _by_lowest_mean(candidates, length, most_memory):
-    left = _left(candidates, length, most_memory)
-    return [min(left, key=lambda name: mean(left[name]))] if left else []
-
-
-def _beside_the_best(candidates, length, most_memory):
-    left = _left(candidates, length, most_memory)
-    best = max(min(left.values(), key=mean), default=0)
-    return sorted(n for n, own in left.items() if min(own) <= best)
-
-
-def _by_standard_deviations(candidates, length, most_memory):
-    left = _left(candidates, length, most_memory)
-    ranges = {n: (mean(own) - stdev(own), mean(own) + stdev(own)) for n, own in left.items()}
-    best = min((high for _, high in ranges.values()), default=0)
-    return sorted(n for n, (low, _) in ranges.items() if low <= best)
-
-
+@mistake("infinite where nothing was measured",
+         "You keep candidates that were not measured at `length`, as if their loss were infinite. "
+         "Rule them out: the result may be empty.")  # fmt: skip
 def _missing_as_infinite(candidates, length, most_memory):
     filled = {n: {**c, "bits": {length: c["bits"].get(length, [math.inf])}}
               for n, c in candidates.items()}  # fmt: skip
     return _choose()(filled, length, most_memory)
 
 
+@mistake("names not sorted",
+         "The names are right, but in the order of the dictionary. Return a sorted "
+         "list.")  # fmt: skip
 def _in_their_order(candidates, length, most_memory):
     chosen = _choose()(candidates, length, most_memory)
     return [name for name in candidates if name in chosen]
 
 
 CHOOSE = Exercise(
-    slug="choose-scheme",
-    title="The choice",
-    kind="implement",
-    minutes=15,
-    points=3,
-    name="choose_from",
-    reference=_choose(),
-    cases=_choose_cases,
+    slug="choose-scheme", title="The choice", kind="implement", minutes=15, points=3,
+    name="choose_from", reference=_choose(), cases=_choose_cases,
     hints=(
         "Two steps, in this order: first rule out what has no numbers at this length or keeps too "
         "much, then compare those that are left.",
-        "a is wholly below b if max(a) < min(b). Drop b if any candidate that is left is clearly "
+        "a is wholly below b if max(a) < min(b). Drop b if any candidate that is left is wholly "
         "below it.",
-        "What is left may be nobody, one, or several. Return the names as a sorted list.",
+        "None may be left, or one, or several. Return the names as a sorted list.",
     ),
     mistakes=(
-        Mistake(
-            "the lowest mean only",
-            "You return one name. Where ranges over seeds overlap the numbers do not decide: "
-            "return all that nobody is wholly below.",
-            _by_lowest_mean,
-        ),
-        Mistake(
-            "compared with the best alone",
-            "You find the one with the lowest mean, and keep all that overlap with it. It may have "
-            "a wide range: compare with every candidate that is left.",
-            _beside_the_best,
-        ),
-        Mistake(
-            "means and standard deviations",
-            "You compare means, give or take a standard deviation. Wholly below is said of the "
-            "losses themselves: the largest of one, the smallest of the other.",
-            _by_standard_deviations,
-        ),
-        Mistake(
-            "infinite where nothing was measured",
-            "You keep who has no losses at `length`, with an infinite one. If nobody has any, "
-            "nobody is left.",
-            _missing_as_infinite,
-        ),
-        Mistake(
-            "names not sorted",
-            "The right names, in the order of the dictionary. Return a sorted list.",
-            _in_their_order,
-        ),
-        Mistake(
-            "beaten by what was ruled out",
-            "You let candidates that keep too much memory beat others. Rule out first, then "
-            "compare.",
-            _choose(compare_with_all=True),
-        ),
-        Mistake(
-            "best seed against best seed",
-            "You compare the best seeds. a is wholly below b only if a's *worst* seed is below "
-            "b's *best*.",
-            _choose(below=lambda a, b: min(a) < min(b)),
-        ),
-        Mistake(
-            "overlapping ranges count as an order",
-            "You drop a candidate as soon as one seed of another is below one of its own.",
-            _choose(below=lambda a, b: min(a) < max(b)),
-        ),
-        Mistake(
-            "equal counts as below",
-            "Ranges that touch overlap: the worst of a must be *below* the best of b.",
-            _choose(below=lambda a, b: max(a) <= min(b)),
-        ),
-        Mistake(
-            "memory limit left out",
-            "Candidates with more memory than most_memory are still there.",
-            _choose(enough=lambda memory, most: True),
-        ),
-        Mistake(
-            "a candidate at the limit is ruled out",
-            "At most is allowed to be equal: memory <= most_memory.",
-            _choose(enough=lambda memory, most: memory < most),
-        ),
+        Mistake("the lowest mean only",
+                "You return one name. Where ranges over seeds overlap the numbers do not decide: "
+                "return every candidate that no other one is wholly below.",
+                _choose(below=lambda a, b: mean(a) < mean(b))),
+        Mistake("compared with the best alone",
+                "You compare only with the candidate that has the lowest mean. Its range may be "
+                "wide: compare with every candidate that is left.",
+                _choose(rivals=_the_best)),
+        Mistake("means and standard deviations",
+                "You compare means, give or take a standard deviation. Wholly below is said of the "
+                "losses themselves: the largest of one, the smallest of the other.",
+                _choose(below=lambda a, b: mean(a) + stdev(a) < mean(b) - stdev(b))),
+        _missing_as_infinite,
+        _in_their_order,
+        Mistake("beaten by what was ruled out",
+                "You let candidates that keep too much memory beat others. Rule out first, then "
+                "compare.",
+                _choose(rivals=lambda left, measured: measured)),
+        Mistake("best seed against best seed",
+                "You compare the best seeds. a is wholly below b only if a's *worst* seed is below "
+                "b's *best*.",
+                _choose(below=lambda a, b: min(a) < min(b))),
+        Mistake("overlapping ranges count as an order",
+                "You drop a candidate as soon as one seed of another is below one of its own.",
+                _choose(below=lambda a, b: min(a) < max(b))),
+        Mistake("equal counts as below",
+                "Ranges that touch overlap: the worst of a must be *below* the best of b.",
+                _choose(below=lambda a, b: max(a) <= min(b))),
+        Mistake("memory limit left out",
+                "Candidates with more memory than most_memory are still there.",
+                _choose(enough=lambda memory, most: True)),
+        Mistake("a candidate at the limit is ruled out",
+                "A memory equal to the limit is allowed: memory <= most_memory.",
+                _choose(enough=lambda memory, most: memory < most)),
     ),
-)
+)  # fmt: skip
 
 # 11.4 write the test: only distances? --------------------------------------------------------
 
@@ -412,15 +322,11 @@ DIM, HEADS = 32, 2
 Scores = Callable[[Tensor, Tensor], Tensor]
 
 
-def _awake(scheme: PositionScheme) -> PositionScheme:
-    return Subject(scheme, DecoderConfig(dim=DIM, num_heads=HEADS), 16).awake()
-
-
 def _scores(
     scheme: PositionScheme, counted: Callable[[Tensor], Tensor] = lambda positions: positions
 ) -> Scores:
     """What enters the softmax, by (batch, length, DIM) contents and (length,) positions."""
-    scheme = _awake(scheme)
+    scheme = Subject(scheme, DecoderConfig(dim=DIM, num_heads=HEADS), 16).awake()
     turned = torch.linalg.qr(torch.randn(DIM, DIM, generator=torch.Generator().manual_seed(4))).Q
 
     def scores(x, positions):
@@ -429,14 +335,14 @@ def _scores(
             q = k = (scheme.embed(x, at) @ turned).unflatten(-1, (HEADS, -1)).transpose(1, 2)
             bias = scheme.score_bias(q, k, at, at)
             q, k = scheme.rotate(q, k, at, at)
-            found = q @ k.mT / math.sqrt(q.shape[-1])
-            return found if bias is None else found + bias
+            products = q @ k.mT / math.sqrt(q.shape[-1])
+            return products if bias is None else products + bias
 
     return scores
 
 
 class _Bias(PositionScheme):
-    """A bias from query and key positions, for the heads named."""
+    """A bias from query and key positions, multiplied by a number for each head."""
 
     def __init__(self, of: Callable[[Tensor, Tensor], Tensor], heads: tuple[float, ...]) -> None:
         super().__init__()
@@ -453,78 +359,61 @@ class _TurnsQueries(Rotary):
         return rotate(q, *table, "half"), k
 
 
-def _moved_and_spread(
-    scores: Scores, shifts: tuple[int, ...], texts: tuple[list[int], ...]
-) -> None:
-    x = torch.randn(1, 1, DIM, generator=torch.Generator().manual_seed(0))
-    known = scores(x.expand(1, 41, -1), torch.arange(41))[0]
-    for text in texts:
-        for shift in shifts:
-            at = torch.tensor(text)
-            got = scores(x.expand(1, len(text), -1), at + shift)[0]
-            i, j = at[:, None].expand(-1, len(at)), at[None, :].expand(len(at), -1)
-            assert torch.allclose(got, known[:, i, j], atol=1e-3), f"moved by {shift}: {text}"
+def _test_moved(*shifts: int) -> Callable[[Scores], None]:
+    """A test of three texts, with gaps and without, moved by each of `shifts`."""
+
+    def test_only_distance(scores):
+        x = torch.randn(1, 1, DIM, generator=torch.Generator().manual_seed(0))
+        known = scores(x.expand(1, 41, -1), torch.arange(41))[0]
+        for text in (list(range(20)), [0, 1, 5, 6, 20], [2, 9, 30]):
+            for shift in shifts:
+                at = torch.tensor(text)
+                got = scores(x.expand(1, len(text), -1), at + shift)[0]
+                i, j = at[:, None].expand(-1, len(at)), at[None, :].expand(len(at), -1)
+                assert torch.allclose(got, known[:, i, j], atol=1e-3), f"moved by {shift}: {text}"
+
+    return test_only_distance
 
 
-_PLAIN = list(range(20))
+_test_distance = _test_moved(0, 1, 37, 1000, 5000)
 
 
-def _test_distance(scores: Scores) -> None:
-    _moved_and_spread(scores, (0, 1, 37, 1000, 5000), (_PLAIN, [0, 1, 5, 6, 20], [2, 9, 30]))
-
-
-def _test_near(scores: Scores) -> None:
-    _moved_and_spread(scores, (0, 1, 5), (_PLAIN, [0, 1, 5, 6, 20], [2, 9, 30]))
-
-
-def _test_without_gaps(scores: Scores) -> None:
+@mistake("texts without gaps only",
+         "All your positions follow each other. Leave some out: [0, 1, 5], and compare equal "
+         "distances.")  # fmt: skip
+def _test_without_gaps(scores):
     x = torch.randn(1, 20, DIM, generator=torch.Generator().manual_seed(0))
     for shift in (1, 37, 1000, 5000):
         moved = scores(x, torch.arange(20) + shift)
         assert torch.allclose(scores(x, torch.arange(20)), moved, atol=1e-3)
 
 
-def _test_first_head(scores: Scores) -> None:
-    _test_distance(lambda x, positions: scores(x, positions)[:, :1])
-
-
-def _test_random_contents(scores: Scores) -> None:
+@mistake("refuses every version",
+         "Your test refuses every scheme, the right ones too. There are two usual causes: tokens "
+         "that are not alike, so that scores differ by contents, or a comparison that leaves no "
+         "room for rounding.")  # fmt: skip
+def _test_random_contents(scores):
     x = torch.randn(1, 12, DIM, generator=torch.Generator().manual_seed(0))
-    found = scores(x, torch.arange(12))[0]
+    got = scores(x, torch.arange(12))[0]
     for offset in range(-11, 12):
-        line = found.diagonal(offset, dim1=-2, dim2=-1)
+        line = got.diagonal(offset, dim1=-2, dim2=-1)
         assert torch.allclose(line, line[:, :1].expand_as(line), atol=1e-3)
 
 
-def _test_nothing(scores: Scores) -> None:
+@mistake("accepts every version",
+         "Nothing was raised for any version. Compare scores, with `assert`.")  # fmt: skip
+def _test_nothing(scores):
     assert scores(torch.ones(1, 4, DIM), torch.arange(4)).shape == (1, HEADS, 4, 4)
 
 
-def _halved(positions: Tensor) -> Tensor:
-    return positions.bfloat16().long()
-
-
-def _wrapped(positions: Tensor) -> Tensor:
-    return positions % 512
-
-
-def _counted_anew(positions: Tensor) -> Tensor:
-    return torch.arange(positions.shape[-1])
-
-
 DISTANCE_TEST = Exercise(
-    slug="choose-distance-test",
-    title="Write the test: distance, and nothing else?",
-    kind="test",
-    minutes=15,
-    points=3,
-    name="test_only_distance",
-    reference=_test_distance,
+    slug="choose-distance-test", title="Write the test: distance, and nothing else?", kind="test",
+    minutes=15, points=3, name="test_only_distance", reference=_test_distance,
     forbidden=("distance_only", "PROBES", "probes"),
     versions=(
         Version("turns queries and keys", True, _scores(Rotary(DIM // HEADS)),
-                "It is RoPE. Scores also depend on the contents: keep those fixed, and allow for "
-                "rounding, 1e-3 or so."),
+                "This is RoPE. Its scores also depend on the contents: keep those fixed, and allow "
+                "for rounding, 1e-3 or so."),
         Version("falls with distance", True,
                 _scores(_Bias(lambda i, j: -(i - j).abs(), (0.25, 0.01)))),
         Version("learned buckets", True, _scores(T5Bias(HEADS))),
@@ -537,17 +426,20 @@ DISTANCE_TEST = Exercise(
                 _scores(_Bias(lambda i, j: torch.sin(j) + 0 * i, (1.0, 1.0)))),
         Version("the second head knows places", False,
                 _scores(_Bias(lambda i, j: -(i - j).abs() + 0.01 * j, (0.0, 1.0))),
-                "Only one of its heads does it."),
+                "Only one of its two heads goes by the key's place. Compare both heads."),
         Version("counts tokens itself", False,
-                _scores(Rotary(DIM // HEADS), _counted_anew),
-                "It ignores `positions`: leave tokens out, and ask for the same distances."),
-        Version("positions in half precision", False, _scores(Rotary(DIM // HEADS), _halved),
+                _scores(Rotary(DIM // HEADS), lambda positions: torch.arange(len(positions))),
+                "It ignores `positions`: leave tokens out, and compare scores at the same "
+                "distances."),
+        Version("positions in half precision", False,
+                _scores(Rotary(DIM // HEADS), lambda positions: positions.bfloat16().long()),
                 "Far out, neighbouring positions become one."),
-        Version("starts again at 512", False, _scores(Rotary(DIM // HEADS), _wrapped),
+        Version("starts again at 512", False,
+                _scores(Rotary(DIM // HEADS), lambda positions: positions % 512),
                 "A text across position 512 gets other scores. Move it by more."),
         Version("measures from the text's end", False,
                 _scores(_Bias(lambda i, j: 0.1 * (j.max() - j).sqrt() + 0 * i, (1.0, 1.0))),
-                "The same two tokens score otherwise in a longer text."),
+                "The same two tokens get another score in a longer text."),
     ),
     hints=(
         "Give all tokens the same content, such as torch.ones(1, n, 32): then every difference "
@@ -558,74 +450,46 @@ DISTANCE_TEST = Exercise(
         "Compare both heads, within 1e-3.",
     ),
     mistakes=(
-        Mistake(
-            "moved by a few tokens only",
-            "Your texts stay near position 0. Move them by hundreds and thousands, too.",
-            _test_near,
-        ),
-        Mistake(
-            "texts without gaps only",
-            "All your positions follow each other. Leave some out: [0, 1, 5], and compare equal "
-            "distances.",
-            _test_without_gaps,
-        ),
-        Mistake(
-            "first head only",
-            "You look at one head. The other may do something else.",
-            _test_first_head,
-        ),
-        Mistake(
-            "refuses every version",
-            "Your test refuses every scheme, the right ones too. Two usual causes: tokens that "
-            "are not alike, so that scores differ by contents; a comparison that leaves no room "
-            "for rounding.",
-            _test_random_contents,
-        ),
-        Mistake(
-            "accepts every version",
-            "Nothing was raised for any version. Compare scores, with `assert`.",
-            _test_nothing,
-        ),
+        Mistake("moved by a few tokens only",
+                "Your texts stay near position 0. Move them by hundreds and thousands, too.",
+                _test_moved(0, 1, 5)),
+        _test_without_gaps,
+        Mistake("first head only", "You look at one head. The other may do something else.",
+                lambda scores: _test_distance(lambda x, positions: scores(x, positions)[:, :1])),
+        _test_random_contents,
+        _test_nothing,
     ),
 )  # fmt: skip
 
 # 11.5 repair: a bias that cannot decode ------------------------------------------------------
 
 
-def _log_bias(
-    distances: Callable[[Tensor, Tensor], Tensor] = lambda q, k: (
-        q.long()[..., :, None] - k.long()[..., None, :]
-    ),
-    scale: Callable[[Tensor], float] = lambda k: 1.0,
-    fall: Callable[[Tensor], Tensor] = torch.log1p,
-) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
-    def log_bias(q_positions, k_positions, slopes):
-        distance = distances(q_positions, k_positions).clamp(min=0).double()
-        falls = fall(distance) / scale(k_positions)
-        return -(slopes[:, None, None] * falls.unsqueeze(-3)).float()
-
-    return log_bias
+def _differences(q: Tensor, k: Tensor) -> Tensor:
+    return q.long()[..., :, None] - k.long()[..., None, :]
 
 
 def _counted_from_zero(q: Tensor, k: Tensor) -> Tensor:
     return torch.arange(q.shape[-1])[:, None] - torch.arange(k.shape[-1])
 
 
-def _counted_from_the_end(q: Tensor, k: Tensor) -> Tensor:
-    return _counted_from_zero(q, k) + k.shape[-1] - q.shape[-1]
-
-
-def _keys_less_queries(q: Tensor, k: Tensor) -> Tensor:
-    return k[..., None, :] - q[..., :, None]
-
-
 def _first_row(q: Tensor, k: Tensor) -> Tensor:
-    q, k = (t[0] if t.ndim == 2 else t for t in (q, k))
-    return q[:, None] - k[None, :]
+    return _differences(*(t[0] if t.ndim == 2 else t for t in (q, k)))
 
 
 def _by_keys(k: Tensor) -> float:
     return math.log1p(k.shape[-1])
+
+
+def _log_bias(
+    distances: Callable[[Tensor, Tensor], Tensor] = _differences,
+    fall: Callable[[Tensor], Tensor] = lambda d: torch.log1p(d.clamp(min=0)),
+    scale: Callable[[Tensor], float] = lambda k: 1.0,
+) -> Callable[[Tensor, Tensor, Tensor], Tensor]:
+    def log_bias(q_positions, k_positions, slopes):
+        falls = fall(distances(q_positions, k_positions).double()) / scale(k_positions)
+        return -(slopes[:, None, None] * falls.unsqueeze(-3)).float()
+
+    return log_bias
 
 
 def _log_bias_cases(rng: Random) -> list[Case]:
@@ -646,14 +510,8 @@ def _log_bias_cases(rng: Random) -> list[Case]:
 
 
 LOG_BIAS = Exercise(
-    slug="choose-decoding-bias",
-    title="Repair: a bias that cannot decode",
-    kind="repair",
-    minutes=15,
-    points=3,
-    name="log_bias",
-    reference=_log_bias(),
-    cases=_log_bias_cases,
+    slug="choose-decoding-bias", title="Repair: a bias that cannot decode", kind="repair",
+    minutes=15, points=3, name="log_bias", reference=_log_bias(), cases=_log_bias_cases,
     hints=(
         "Decoding with a cache: one query, at position 9, and ten keys, at 0 to 9. What does the "
         "published version take for the query's position?",
@@ -663,71 +521,47 @@ LOG_BIAS = Exercise(
         "this has three dimensions, and heads go before the last two: unsqueeze(-3).",
     ),
     mistakes=(
-        Mistake(
-            "as published",
-            "Both faults are still there: look at what it takes for positions, and at what it "
-            "divides by.",
-            _log_bias(_counted_from_zero, _by_keys),
-        ),
-        Mistake(
-            "counts from zero",
-            COUNTS_ITSELF,
-            _log_bias(_counted_from_zero),
-        ),
-        Mistake(
-            "counts back from the last key",
-            "You put the queries at the end of the keys. That mends decoding, and fails with gaps "
-            "and with rows that differ: use the positions given.",
-            _log_bias(_counted_from_the_end),
-        ),
-        Mistake(
-            "still depends on the length of the text",
-            "You still divide by something that grows with the text. So the same distance gets "
-            "another bias with every new token.",
-            _log_bias(scale=_by_keys),
-        ),
-        Mistake(
-            "key less query",
-            "The distance is i - j: query less key. With the sign turned round all earlier keys "
-            "get 0.",
-            _log_bias(_keys_less_queries),
-        ),
-        Mistake(
-            "later keys fall as well",
-            "You take distances without their sign. A key after its query gets 0: clamp(min=0).",
-            _log_bias(lambda q, k: (q[..., :, None] - k[..., None, :]).abs()),
-        ),
-        Mistake(
-            "later keys hidden",
-            "You hide keys after their query. Here they get 0: hiding them is the mask's work.",
-            lambda q_positions, k_positions, slopes: _log_bias()(
-                q_positions, k_positions, slopes
-            ).masked_fill(
-                _keys_less_queries(q_positions, k_positions).unsqueeze(-3) > 0, -math.inf
-            ),
-        ),
-        Mistake(
-            "rises with the distance",
-            "The sign is turned round: a key further back gets more. The bias is -s ln(1 + d).",
-            lambda *arguments: -_log_bias()(*arguments),
-        ),
-        Mistake(
-            "logarithm to base 2",
-            "ln is the natural logarithm: torch.log1p(d), or torch.log(1 + d).",
-            _log_bias(fall=lambda distance: torch.log2(1 + distance)),
-        ),
-        Mistake(
-            "all rows like the first",
-            "Rows of a batch have positions of their own, and you use those of the first row.",
-            _log_bias(_first_row),
-        ),
-        Mistake(
-            "linear instead of logarithmic",
-            "The bias should fall with ln(1 + distance), and yours with the distance.",
-            _log_bias(fall=lambda distance: distance),
-        ),
+        Mistake("as published",
+                "Both faults are still there: look at what it takes for positions, and at what it "
+                "divides by.",
+                _log_bias(_counted_from_zero, scale=_by_keys)),
+        Mistake("counts from zero", COUNTS_ITSELF,
+                _log_bias(_counted_from_zero)),
+        Mistake("counts back from the last key",
+                "You put the queries at the end of the keys. That mends decoding, and fails with "
+                "gaps and with rows that differ: use the positions given.",
+                _log_bias(lambda q, k: _counted_from_zero(q, k) + k.shape[-1] - q.shape[-1])),
+        Mistake("still depends on the length of the text",
+                "You still divide by something that grows with the text. So the same distance gets "
+                "another bias with every new token.",
+                _log_bias(scale=_by_keys)),
+        Mistake("key less query",
+                "The distance is i - j: query less key. With the sign turned round all earlier "
+                "keys get 0.",
+                _log_bias(lambda q, k: -_differences(q, k))),
+        Mistake("later keys fall as well",
+                "You take distances without their sign. A key after its query gets 0: "
+                "clamp(min=0).",
+                _log_bias(fall=lambda d: torch.log1p(d.abs()))),
+        Mistake("later keys hidden",
+                "You hide keys after their query. Here they get 0: hiding them is the mask's "
+                "work.",
+                _log_bias(fall=lambda d: torch.log1p(d.clamp(min=0)).masked_fill(d < 0, math.inf))),
+        Mistake("rises with the distance",
+                "The sign is turned round: a key further back gets more. The bias is -s ln(1 + "
+                "d).",
+                _log_bias(fall=lambda d: -torch.log1p(d.clamp(min=0)))),
+        Mistake("logarithm to base 2",
+                "ln is the natural logarithm: torch.log1p(d), or torch.log(1 + d).",
+                _log_bias(fall=lambda d: torch.log2(1 + d.clamp(min=0)))),
+        Mistake("all rows like the first",
+                "Rows of a batch have positions of their own, and you use those of the first row.",
+                _log_bias(_first_row)),
+        Mistake("linear instead of logarithmic",
+                "The bias should fall with ln(1 + distance), and yours falls with the distance.",
+                _log_bias(fall=lambda d: d.clamp(min=0))),
     ),
-)
+)  # fmt: skip
 
 # 11.6 the capstone ---------------------------------------------------------------------------
 
@@ -764,39 +598,39 @@ def _evidence(answer, dim, num_heads, tokens, shuffle, start):
     """What a small model does with the scheme; two texts, at positions of their own."""
     config = DecoderConfig(16, dim, num_layers=2, num_heads=num_heads, hidden_dim=dim)
     scheme = answer(config)
-    own_module = isinstance(scheme, torch.nn.Module) and not isinstance(scheme, PositionScheme)
-    if own_module or not callable(scheme):
+    other_module = isinstance(scheme, torch.nn.Module) and not isinstance(scheme, PositionScheme)
+    if other_module or not callable(scheme):
         raise TypeError(
             "my_scheme(config) must return a PositionScheme, or a function from layer number to "
             f"scheme, got {type(scheme).__name__}"
         )
-    model, positions, kept = _model(scheme, config), torch.arange(TEXT), Cache()
-    blind = _model(scheme, replace(config, causal=False))
+    model, positions, cache = _model(scheme, config), torch.arange(TEXT), Cache()
+    both_ways = _model(scheme, replace(config, causal=False))
     seen = torch.zeros(TEXT, dtype=torch.bool)
     seen[KEPT] = True
-    hidden = seen.expand(TEXT, TEXT) | torch.eye(TEXT).bool()
-    own = torch.stack([positions, 2 * positions + start])
+    mask = seen.expand(TEXT, TEXT) | torch.eye(TEXT).bool()
+    rows = torch.stack([positions, 2 * positions + start])
     far = tokens[:1].repeat(1, 4 * TRAINED // TEXT + 1)[:, : 4 * TRAINED]
-    asked = {
+    computations = {
         "a whole text": lambda: model(tokens, positions),
         "token by token": lambda: torch.cat(
-            [model(tokens[:, [i]], positions[[i]], cache=kept) for i in range(TEXT)], dim=1
+            [model(tokens[:, [i]], positions[[i]], cache=cache) for i in range(TEXT)], dim=1
         ),
-        "tokens hidden": lambda: model(tokens, positions, mask=hidden)[:, KEPT],
+        "tokens hidden": lambda: model(tokens, positions, mask=mask)[:, KEPT],
         "tokens left out": lambda: model(tokens[:, KEPT], KEPT),
-        "rows with positions of their own": lambda: model(tokens, own),
-        "each row alone": lambda: torch.cat([model(tokens[[i]], own[i]) for i in range(2)]),
-        "shuffled after": lambda: blind(tokens, positions)[:, shuffle],
-        "shuffled before": lambda: blind(tokens[:, shuffle], positions),
+        "rows with positions of their own": lambda: model(tokens, rows),
+        "each row alone": lambda: torch.cat([model(tokens[[i]], rows[i]) for i in range(2)]),
+        "shuffled after": lambda: both_ways(tokens, positions)[:, shuffle],
+        "shuffled before": lambda: both_ways(tokens[:, shuffle], positions),
         "a text four times as long": lambda: model(far, torch.arange(far.shape[1]))[:, -4:],
     }
-    found = {}
-    for what, compute in asked.items():
+    logits = {}
+    for what, compute in computations.items():
         try:
-            found[what] = compute()
+            logits[what] = compute()
         except Exception as error:  # whatever it is, the learner should know where
             raise RuntimeError(f"{what}: {type(error).__name__}: {error}") from None
-    return found
+    return logits
 
 
 def _near(a: str, b: str, least: float = 1e-3) -> Callable[[Case, dict[str, Tensor]], bool]:
@@ -823,6 +657,11 @@ class _LogSlopes(PositionScheme):
         return self.bias(q_positions, k_positions, self.slopes).to(q.dtype)
 
 
+def _scheme(**choices):
+    """The right answer, or one whose bias has choices made otherwise."""
+    return lambda config: _LogSlopes(config.num_heads, _log_bias(**choices))
+
+
 class _Sealed(PositionScheme):
     """All doors shut, though it has something to learn."""
 
@@ -844,59 +683,27 @@ class _Explodes(PositionScheme):
     """Grows with every step, and is no number any more far out."""
 
     def rotate(self, q, k, q_positions, k_positions):
-        grown = 4.0 ** (q_positions[..., :, None] * 2).float().unsqueeze(-3)
-        return q * grown.to(q.dtype), k * (4.0 ** (-2 * k_positions[..., :, None])).unsqueeze(-3)
-
-
-def _scheme(config):
-    return _LogSlopes(config.num_heads, _log_bias())
+        growth = 4.0 ** (q_positions[..., :, None] * 2).float().unsqueeze(-3)
+        return q * growth.to(q.dtype), k * (4.0 ** (-2 * k_positions[..., :, None])).unsqueeze(-3)
 
 
 CAPSTONE = Exercise(
-    slug="choose-own-scheme",
-    title="Capstone: a scheme of your own",
-    kind="design",
-    minutes=35,
-    points=4,
-    name="my_scheme",
-    reference=_scheme,
-    cases=_scheme_cases,
-    evidence=_evidence,
-    forbidden=(
-        "Sinusoidal",
-        "LearnedAbsolute",
-        "NoPosition",
-        "DistanceBias",
-        "ClippedBias",
-        "T5Bias",
-        "ALiBi",
-        "Shaw",
-        "TransformerXL",
-        "Rotary",
-        "Waves",
-        "RECIPES",
-    ),
+    slug="choose-own-scheme", title="Capstone: a scheme of your own", kind="design",
+    minutes=35, points=4,
+    name="my_scheme", reference=_scheme(), cases=_scheme_cases, evidence=_evidence,
+    forbidden=("Sinusoidal", "LearnedAbsolute", "NoPosition", "DistanceBias", "ClippedBias",
+               "T5Bias", "ALiBi", "Shaw", "TransformerXL", "Rotary", "Waves", "RECIPES"),
     properties=(
-        Property(
-            "all scores are numbers, at up to four times the trained length too",
-            lambda case, value: all(bool(t.isfinite().all()) for t in value.values()),
-        ),
-        Property(
-            "without a mask, a text in another order is read otherwise (it tells order)",
-            lambda case, value: not _near("shuffled before", "shuffled after", 1e-4)(case, value),
-        ),
-        Property(
-            "token by token over a cache, a text scores as it does at once",
-            _near("token by token", "a whole text"),
-        ),
-        Property(
-            "a text with tokens left out scores like one where they are hidden",
-            _near("tokens left out", "tokens hidden"),
-        ),
-        Property(
-            "rows of a batch with positions of their own score as each does alone",
-            _near("rows with positions of their own", "each row alone"),
-        ),
+        Property("all scores are numbers, at up to four times the trained length too",
+                 lambda case, value: all(bool(t.isfinite().all()) for t in value.values())),
+        Property("without a mask, a text in another order is read otherwise (it tells order)",
+                 lambda *both: not _near("shuffled before", "shuffled after", 1e-4)(*both)),
+        Property("token by token over a cache, a text scores as it does at once",
+                 _near("token by token", "a whole text")),
+        Property("a text with tokens left out scores like one where they are hidden",
+                 _near("tokens left out", "tokens hidden")),
+        Property("rows of a batch with positions of their own score as each does alone",
+                 _near("rows with positions of their own", "each row alone")),
     ),
     hints=(
         "Begin with one door. In score_bias, the distances of all pairs are q_positions[..., :, "
@@ -906,51 +713,34 @@ CAPSTONE = Exercise(
         "Never use the length of a tensor as a position. report_card names the probe that fails.",
     ),
     mistakes=(
-        Mistake(
-            "opens no door",
-            "Your scheme changes nothing, or next to nothing. Override embed, rotate, score_bias "
-            "or read, with exactly these names. Lost is what is the same for all columns of a "
-            "token (in the norm), or for all keys of a query (in the softmax).",
-            lambda config: _Sealed(config.num_heads),
-        ),
-        Mistake(
-            "counts tokens itself",
-            COUNTS_ITSELF,
-            lambda config: _LogSlopes(config.num_heads, _log_bias(_counted_from_zero)),
-        ),
-        Mistake(
-            "depends on the length of the text",
-            "The same two tokens score otherwise when the text grows, so what was computed before "
-            "is wrong after the next token.",
-            lambda config: _LogSlopes(config.num_heads, _log_bias(scale=_by_keys)),
-        ),
-        Mistake(
-            "all rows like the first",
-            "It takes the positions of the first row for the whole batch.",
-            lambda config: _LogSlopes(config.num_heads, _log_bias(_first_row)),
-        ),
-        Mistake(
-            "the second layer counts tokens itself",
-            "One layer goes by positions, another counts tokens. If you return a function, each "
-            "layer's scheme is asked.",
-            lambda config: (
-                lambda layer: _LogSlopes(
-                    config.num_heads, _log_bias(_counted_from_zero) if layer else _log_bias()
-                )
-            ),
-        ),
-        Mistake(
-            "a table that ends",
-            "It has no rows beyond what it was made for. What should happen there?",
-            lambda config: _Rows(config.dim),
-        ),
-        Mistake(
-            "grows without bound",
-            "Queries and keys are multiplied by powers of a number other than 1: far out they are "
-            "too large, or too small, for float32.",
-            lambda config: _Explodes(),
-        ),
+        Mistake("opens no door",
+                "Your scheme changes nothing, or next to nothing. Override embed, rotate, "
+                "score_bias or read, with exactly these names. What is the same for all columns of "
+                "a token is lost in the norm, and what is the same for all keys of a query in the "
+                "softmax.",
+                lambda config: _Sealed(config.num_heads)),
+        Mistake("counts tokens itself", COUNTS_ITSELF,
+                _scheme(distances=_counted_from_zero)),
+        Mistake("depends on the length of the text",
+                "The same two tokens get another score when the text grows, so what was computed "
+                "before is wrong after the next token.",
+                _scheme(scale=_by_keys)),
+        Mistake("all rows like the first",
+                "It takes the positions of the first row for the whole batch.",
+                _scheme(distances=_first_row)),
+        Mistake("the second layer counts tokens itself",
+                "One layer goes by positions, another counts tokens. If you return a function, "
+                "each layer's scheme is checked.",
+                lambda config: lambda layer: (
+                    _scheme(distances=_counted_from_zero) if layer else _scheme())(config)),
+        Mistake("a table that ends",
+                "It has no rows beyond what it was made for. What should happen there?",
+                lambda config: _Rows(config.dim)),
+        Mistake("grows without bound",
+                "Queries and keys are multiplied by powers of a number other than 1: far out they "
+                "are too large, or too small, for float32.",
+                lambda config: _Explodes()),
     ),
-)
+)  # fmt: skip
 
 EXERCISES = (WORDS, REACH, CHOOSE, DISTANCE_TEST, LOG_BIAS, CAPSTONE)
