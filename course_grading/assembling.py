@@ -38,15 +38,15 @@ def merge(released: list[Cell], learner: list[Cell]) -> list[Placed]:
     """
     slots = _match(released, learner)
     followed: str = ""
-    own: dict[str, list[Cell]] = {}
+    following: dict[str, list[Cell]] = {}
     for cell in learner:
         slot = slots.get(id(cell))
         followed = slot["id"] if slot else followed
         if slot is None or _is_edited(cell, slot):
-            own.setdefault(followed, []).append(cell)
+            following.setdefault(followed, []).append(cell)
     answers = {slot["id"]: cell for cell in learner if (slot := slots.get(id(cell)))}
     first = next(filter(None, (role_and_exercise(cell)[1] for cell in released)), None)
-    placed, exercise = [_own(cell, first) for cell in own.get("", [])], first
+    placed, exercise = [_beside(cell, first) for cell in following.get("", [])], first
     for cell in released:
         role, of_exercise = role_and_exercise(cell)
         exercise = of_exercise or exercise
@@ -55,12 +55,12 @@ def merge(released: list[Cell], learner: list[Cell]) -> list[Placed]:
             placed.append(Placed(answer, role, exercise, learners=True))
         else:
             placed.append(Placed(cell, role, of_exercise, learners=False))
-        placed += [_own(mine, exercise) for mine in own.get(cell["id"], [])]
+        placed += [_beside(learners, exercise) for learners in following.get(cell["id"], [])]
     return placed
 
 
-def _own(cell: Cell, exercise: str | None) -> Placed:
-    return Placed(cell, "own", exercise, learners=True)
+def _beside(cell: Cell, exercise: str | None) -> Placed:
+    return Placed(cell, "beside", exercise, learners=True)
 
 
 def _match(released: list[Cell], learner: list[Cell]) -> dict[int, Cell]:
@@ -119,16 +119,16 @@ def assemble(
     """The cells to run, in order; a check cell stays in only if there is something to ask."""
     placed = [one for one in merge(released, learner) if one.cell["cell_type"] == "code"]
     stubs = {cell["id"]: cell["source"] for cell in released}
-    mine = [one for one in placed if one.learners and not _untouched(one, stubs)]
+    written = [one for one in placed if one.learners and not _untouched(one, stubs)]
     assembled = Assembled([], [])
-    late: set[str] = set()
+    without_slot: set[str] = set()
     for one in placed:
         if one.role != "answer" or one.exercise is None:
             continue
         exercise = exercises[one.exercise]
-        touched = one in mine
-        elsewhere = any(_defines(other, exercise) for other in mine if other is not one)
-        used = forbidden_in_cells(exercise, [other.cell["source"] for other in [*mine, one]])
+        touched = one in written
+        elsewhere = any(_defines(other, exercise) for other in written if other is not one)
+        used = forbidden_in_cells(exercise, [other.cell["source"] for other in [*written, one]])
         if not touched and not elsewhere:
             verdict = ("not attempted", NOT_ATTEMPTED) if one.learners else ("missing", MISSING)
             decided = (verdict[0], verdict[1].format(name=exercise.name, number=exercise.number))
@@ -140,22 +140,22 @@ def assemble(
         else:
             assembled.asked.append(exercise.slug)
             if not touched:
-                late.add(exercise.slug)
-    assembled.cells = _to_run(placed, mine, assembled.asked, late)
+                without_slot.add(exercise.slug)
+    assembled.cells = _to_run(placed, written, assembled.asked, without_slot)
     return assembled
 
 
 def _to_run(
-    placed: list[Placed], mine: list[Placed], asked: list[str], late: set[str]
+    placed: list[Placed], written: list[Placed], asked: list[str], without_slot: set[str]
 ) -> list[Placed]:
     """Set-up, the learner's cells, and checks; a check whose answer stands in no slot is last."""
     runs = []
     for one in placed:
         setup = one.role == "other" and one.cell["id"] != BUTTON
-        check = one.role == "check" and one.exercise in asked and one.exercise not in late
-        if setup or check or one in mine:
+        check = one.role == "check" and one.exercise in asked and one.exercise not in without_slot
+        if setup or check or one in written:
             runs.append(one)
-    return runs + [one for one in placed if one.role == "check" and one.exercise in late]
+    return runs + [one for one in placed if one.role == "check" and one.exercise in without_slot]
 
 
 def _untouched(one: Placed, stubs: dict[str, str]) -> bool:

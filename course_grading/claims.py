@@ -40,8 +40,8 @@ class Claim(NamedTuple):
 
 def claims(folder: Path) -> list[Claim]:
     """All claims of the lessons in `folder`, by number and lesson."""
-    found = [claim for path in sorted(folder.glob("*.ipynb")) for claim in _of_lesson(path)]
-    return sorted(found, key=lambda claim: (int(claim.number[1:]), claim.notebook))
+    unsorted = [claim for path in sorted(folder.glob("*.ipynb")) for claim in _of_lesson(path)]
+    return sorted(unsorted, key=lambda claim: (int(claim.number[1:]), claim.notebook))
 
 
 def page(folder: Path) -> str:
@@ -55,8 +55,8 @@ def _of_lesson(path: Path) -> Iterator[Claim]:
         if cell.cell_type == "markdown":
             quoted = re.findall(r"^> (?:\d+\. )?[\"“]?(.+?)[\"”]?$", cell.source, re.MULTILINE)
             heard = quoted[-1] if quoted else heard
-        elif own := cell.metadata.get("course"):
-            yield Claim(own.claim, heard, own.verdict, _printed(cell), path.name, cell.id)
+        elif tested := cell.metadata.get("course"):
+            yield Claim(tested.claim, heard, tested.verdict, _printed(cell), path.name, cell.id)
 
 
 def _printed(cell: NotebookNode) -> str:

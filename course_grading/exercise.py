@@ -52,7 +52,7 @@ class Version:
     right: bool
     function: Callable[..., Any]
     why: str = ""
-    """To a learner whose test takes it for what it is not: what to look at."""
+    """Shown when a learner's test misjudges this version: what to look at."""
 
 
 @dataclass(frozen=True)

@@ -66,9 +66,11 @@ def forbidden_in_cells(exercise: Exercise, sources: Iterable[str]) -> str | None
             used = _names(compile(ast.Module([statement], []), "cell", "exec", TOP_LEVEL_AWAIT))
             if _reads_specs(statement, used):
                 return "course_grading"
-            own = {n for n in used if n in definitions and not any(map(_import, definitions[n]))}
-            if forbidden & (used - own):
-                return min(forbidden & (used - own))
+            defined_here = {
+                n for n in used if n in definitions and not any(map(_import, definitions[n]))
+            }
+            if forbidden & (used - defined_here):
+                return min(forbidden & (used - defined_here))
             pending += used - seen
     return None
 

@@ -25,12 +25,12 @@ class Verdict:
     message: str = ""
     mistake: str | None = None
     pictured: tuple[Tensor, Tensor] | None = None
-    """Expected and got, where a picture says more than the message."""
+    """Expected and got, where a picture shows more than the message."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What is wrong with one outcome. `form`: it is no value of the right form to compare."""
+    """What is wrong with one outcome. `form`: wrong type, shape or dtype, so nothing to compare."""
 
     says: str
     form: bool = False
@@ -75,10 +75,10 @@ def next_step(number: str, verdict: str) -> str:
     }[verdict]
 
 
-def _failed(says: str, mistake: Mistake | None, **more: Any) -> Verdict:
+def _failed(message: str, mistake: Mistake | None, **more: Any) -> Verdict:
     if mistake:
-        says += f"\nLikely mistake: {mistake.name}. {mistake.why}"
-    return Verdict("failed", message=says, mistake=mistake.name if mistake else None, **more)
+        message += f"\nLikely mistake: {mistake.name}. {mistake.why}"
+    return Verdict("failed", message=message, mistake=mistake.name if mistake else None, **more)
 
 
 # Functions
@@ -96,9 +96,9 @@ def _judge_function(exercise: Exercise, questions: list[Any], outcomes: list[Out
     problem = problems[first]
     assert problem
     arguments = ", ".join(f"{name}={short(decode(v))}" for name, v in questions[first].items())
-    says = f"{exercise.name}({arguments})\n{problem.says}"
+    message = f"{exercise.name}({arguments})\n{problem.says}"
     mistake = _named_mistake(exercise, questions, outcomes, failing)
-    return _failed(says, mistake, pictured=problem.pictured)
+    return _failed(message, mistake, pictured=problem.pictured)
 
 
 def find_problem(
@@ -181,14 +181,14 @@ def _container_problem(expected: Any, got: Any) -> Problem | None:
             wanted += f", {short(expected)}"
         return Problem(f"  should return {wanted}, got {short(got)}", form=True)
     problems = [(key, disagreement(expected[key], got[key])) for key in keys]
-    found = [(key, problem) for key, problem in problems if problem]
-    for key, problem in sorted(found, key=lambda pair: not pair[1].form):
-        says = problem.says
-        if says.startswith("  in result["):  # a container within a container: result[4][1]
-            says = f"  in result[{key!r}]{says.removeprefix('  in result')}"
+    wrong = [(key, problem) for key, problem in problems if problem]
+    for key, problem in sorted(wrong, key=lambda pair: not pair[1].form):
+        message = problem.says
+        if message.startswith("  in result["):  # a container within a container: result[4][1]
+            message = f"  in result[{key!r}]{message.removeprefix('  in result')}"
         else:
-            says = f"  in result[{key!r}]:\n{says}"
-        return Problem(says, problem.form, problem.pictured)
+            message = f"  in result[{key!r}]:\n{message}"
+        return Problem(message, problem.form, problem.pictured)
     return None
 
 
@@ -204,23 +204,24 @@ def _tensor_problem(expected: Tensor, got: Any) -> Problem | None:
         what = short(got) if isinstance(got, Other) else f"a {type(got).__name__}"
         return Problem(f"  should return a tensor, got {what}: {remedy}", form=True)
     if got.shape != expected.shape:
-        says = f"  should have shape {tuple(expected.shape)}, got {tuple(got.shape)}"
-        return Problem(says, form=True)
+        message = f"  should have shape {tuple(expected.shape)}, got {tuple(got.shape)}"
+        return Problem(message, form=True)
     if not _dtype_suffices(expected.dtype, got.dtype):
         return Problem(f"  should have dtype {expected.dtype}, got {got.dtype}", form=True)
     if (got.isnan() & ~expected.isnan()).any():
         where = tuple((got.isnan() & ~expected.isnan()).nonzero()[0].tolist())
         return Problem(f"  gives nan (not a number), first at {list(where)}", form=True)
-    found = difference(expected, got)
-    if found is None:
+    differing = difference(expected, got)
+    if differing is None:
         return None
-    says = (
+    where = differing.where
+    message = (
         f"{_expected_got(expected, got).says}\n"
-        f"  first differs at {list(found.where)}: expected {short(expected[found.where].item())},"
-        f" got {short(got[found.where].item())}\n"
-        f"  largest error {found.largest:.2g} (allowed {tolerance(expected):.1g})"
+        f"  first differs at {list(where)}: expected {short(expected[where].item())},"
+        f" got {short(got[where].item())}\n"
+        f"  largest error {differing.largest:.2g} (allowed {tolerance(expected):.1g})"
     )
-    return Problem(says, pictured=(expected, got))
+    return Problem(message, pictured=(expected, got))
 
 
 def _dtype_suffices(expected: torch.dtype, got: torch.dtype) -> bool:
@@ -262,19 +263,19 @@ def _same_outcome(wrong: Outcome, outcome: Outcome) -> bool:
 
 def _judge_number(exercise: Exercise, value: Any, outcome: Outcome) -> Verdict:
     if "raised" in outcome:
-        says = f"`{exercise.name}` raised {outcome['raised']}: {outcome.get('message', '')}"
-        return _failed(says, None)
+        message = f"`{exercise.name}` raised {outcome['raised']}: {outcome.get('message', '')}"
+        return _failed(message, None)
     number = as_number(value)
     if number is None or isinstance(number, bool):
-        says = f"`{exercise.name}` should be a number, got {short(value)}"
-        return _failed(says, None)
+        message = f"`{exercise.name}` should be a number, got {short(value)}"
+        return _failed(message, None)
     if math.isnan(number):
         return _failed(f"`{exercise.name}` is nan, not a number", None)
     if _near(exercise, number, exercise.reference):
         return Verdict("passed", exercise.points)
     close = (mistake for mistake in exercise.mistakes if _near(exercise, number, mistake.answer))
-    says = f"`{exercise.name}` = {short(number)} is not right."
-    return _failed(says, next(close, None))
+    message = f"`{exercise.name}` = {short(number)} is not right."
+    return _failed(message, next(close, None))
 
 
 def _near(exercise: Exercise, number: float, right: Any) -> bool:
@@ -289,7 +290,10 @@ ROUNDING = (
     "Either what your test expects is not right, or it leaves no room: right programs round "
     "differently."
 )
-BROKEN = "That is no `assert`, but an error: in your test, or in the version on what it was given."
+BROKEN = (
+    "No `assert` failed: another error was raised, by your test itself, or by the version on the "
+    "input that your test gave it."
+)
 
 
 def _judge_test(exercise: Exercise, questions: list[int], outcomes: list[Outcome]) -> Verdict:
@@ -303,16 +307,16 @@ def _judge_test(exercise: Exercise, questions: list[int], outcomes: list[Outcome
     for version, outcome in rejected:
         if version.right:
             why = f"{outcome['raised']}: {outcome.get('message') or 'no message'}"
-            says = f"`{exercise.name}` rejects a version that is right ({version.name}): {why}\n"
+            message = f"`{exercise.name}` rejects a version that is right ({version.name}): {why}\n"
             asserted = outcome["raised"] == "AssertionError"
-            return _failed(says + (version.why or ROUNDING if asserted else BROKEN), mistake)
+            return _failed(message + (version.why or ROUNDING if asserted else BROKEN), mistake)
     if not survivors:
         return Verdict("passed", exercise.points)
     killed = wrong - len(survivors)
-    says = f"`{exercise.name}` rejects {killed} of {wrong} wrong versions; one that it accepts: "
+    message = f"`{exercise.name}` rejects {killed} of {wrong} wrong versions; one that it accepts: "
     points = exercise.points * killed // wrong
-    says += f"{survivors[0].name}\n{survivors[0].why}".rstrip()
-    return _failed(says, mistake, points=points)
+    message += f"{survivors[0].name}\n{survivors[0].why}".rstrip()
+    return _failed(message, mistake, points=points)
 
 
 def _named_test(

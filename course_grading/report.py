@@ -62,11 +62,11 @@ def html_table(report: dict[str, Any]) -> str:
 
 
 def _row(tag: str, texts: list[str], colour: str = "inherit") -> str:
-    said = f"{CELL};white-space:pre-wrap;line-height:1.3"
+    message_style = f"{CELL};white-space:pre-wrap;line-height:1.3"
     if tag == "td":
-        said += ";font-family:monospace"
+        message_style += ";font-family:monospace"
     styles = [CELL, f"{CELL};white-space:nowrap", f"{CELL};white-space:nowrap;color:{colour}"]
-    styles += [said, CELL]
+    styles += [message_style, CELL]
     cells = zip(styles, texts, strict=True)
     return (
         "<tr>"

@@ -137,8 +137,8 @@ def must_be_same_notebook(
             return
         if any(word in cell["source"] for word in names):
             return
-    found = sorted({str(id) for _, id in map(notebooks.role_and_exercise, learner) if id})
-    others = f" (it has {', '.join(found)})" if found else ""
+    slugs = sorted({slug for _, slug in map(notebooks.role_and_exercise, learner) if slug})
+    others = f" (it has {', '.join(slugs)})" if slugs else ""
     raise NotebookError(f"{name} is another notebook under this name{others}")
 
 
@@ -191,14 +191,14 @@ def run_round(cells: list[dict[str, Any]], settings: Settings) -> Round:
             cwd=folder, env=clean_environment(folder), text=True, start_new_session=True,
         )  # fmt: skip
         try:
-            events, said = process.communicate(json.dumps(plan), timeout=limit)
+            events, errors = process.communicate(json.dumps(plan), timeout=limit)
             ended = f"the grading process ended with status {process.returncode}."
         except subprocess.TimeoutExpired:
             process.kill()
-            events, said = process.communicate()
+            events, errors = process.communicate()
             ended = f"grading was stopped after {limit:g} s."
     result = read_events([json.loads(line) for line in events.split("\n")[:-1]])
-    result.why = result.why or f"{ended} {said[-500:]}".strip()
+    result.why = result.why or f"{ended} {errors[-500:]}".strip()
     return result
 
 

@@ -128,21 +128,23 @@ def without_solution(source: str) -> str:
 def faults(cells: list[Cell], exercises: Mapping[str, Exercise]) -> list[str]:
     """What keeps these cells from being an exercise notebook."""
     ids = [cell["id"] for cell in cells]
-    found = [f"cell id {name!r} occurs twice" for name in sorted(set(ids)) if ids.count(name) > 1]
+    problems = [
+        f"cell id {name!r} occurs twice" for name in sorted(set(ids)) if ids.count(name) > 1
+    ]
     if not ids or ids[-1] != BUTTON:
-        found.append(f"the last cell must have the id {BUTTON!r}")
+        problems.append(f"the last cell must have the id {BUTTON!r}")
     for cell in cells:
         role, id = role_and_exercise(cell)
         if not id:
             continue
         if id not in exercises:
-            found.append(f"{cell['id']}: there is no exercise {id}")
+            problems.append(f"{cell['id']}: there is no exercise {id}")
         elif role == "check" and not _calls_check(cell["source"], exercises[id]):
-            found.append(f'{cell["id"]}: must call check("{id}", {exercises[id].name})')
+            problems.append(f'{cell["id"]}: must call check("{id}", {exercises[id].name})')
         partner = cell["id"].replace(role, "check" if role == "answer" else "answer", 1)
         if partner not in ids:
-            found.append(f"{cell['id']} has no {partner}")
-    return found
+            problems.append(f"{cell['id']} has no {partner}")
+    return problems
 
 
 def nbgrader_metadata(role: str, exercise: Exercise) -> dict[str, Any]:

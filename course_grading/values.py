@@ -131,7 +131,7 @@ def difference(expected: Tensor, got: Tensor) -> Difference | None:
 
 
 def short(value: Any) -> str:
-    """`value` in one line, for a message: a large tensor is told by its shape."""
+    """`value` in one line, for a message: a large tensor is described by its shape."""
     if isinstance(value, Other):
         return f"a value of type {value.type}"
     if isinstance(value, Tensor):

@@ -1,7 +1,7 @@
 """The learner's notebooks on disk: bring new ones, bring one back, carry answers over.
 
-What a learner wrote is theirs. A file is written only if it holds nothing of theirs, or if they
-said so, and then a copy is kept in `.backup` beside it.
+What a learner wrote is theirs. A file is written only if it holds nothing of theirs, or if they ask
+for it, and then a copy is kept in `.backup` beside it.
 """
 
 from __future__ import annotations
@@ -41,23 +41,23 @@ def refresh(
     """
     for source in sorted(released.glob("*.ipynb")):
         target, new = folder / source.name, notebooks.read(source)
-        says = f"{target.name}: written"
+        line = f"{target.name}: written"
         if target.exists() and _holds_work(target, [new, before.get(source.name, new)]):
             if not force:
                 yield f"{target.name}: left alone, it was changed (--force keeps a backup of it)"
                 continue
-            says += f", yours is kept as {backup(target)}"
+            line += f", yours is kept as {backup(target)}"
         notebooks.write(target, notebooks.as_notebook(new))
-        yield says
+        yield line
 
 
 def _holds_work(path: Path, releases: list[list[Cell]]) -> bool:
     """Whether a file has more in it than one of `releases`; one that cannot be read may have."""
     try:
-        mine = _sources(notebooks.read(path))
+        sources = _sources(notebooks.read(path))
     except NotebookError:
         return True
-    return mine not in [_sources(cells) for cells in releases]
+    return sources not in [_sources(cells) for cells in releases]
 
 
 def _sources(cells: list[Cell]) -> list[tuple[str, str]]:
@@ -127,12 +127,12 @@ def update(folder: Path) -> Iterator[str]:
             {"name": path.name, "base": base[path], "mine": learner[path],
              "backup": str(backups[path])} for path in changed
         ]  # fmt: skip
-        says = _carry(folder, sheets)
+        lines = _carry(folder, sheets)
     except BaseException:
         for path, content in answered.items():
             path.write_bytes(content)
         raise
-    yield from says
+    yield from lines
     yield "up to date"
 
 
