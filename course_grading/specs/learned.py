@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from random import Random
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-from course_grading.exercise import Case, Exercise, Mistake, Property, Version
+from course_grading.exercise import Case, Exercise, Mistake, Property, Version, mistake
 from course_grading.specs.draw import KEEPS_DTYPE, normal
 
 AddRows = Callable[[Tensor, Tensor, Tensor], Tensor]
@@ -17,64 +18,33 @@ AddRows = Callable[[Tensor, Tensor, Tensor], Tensor]
 # 3.1 a padded batch --------------------------------------------------------------------------
 
 
-def _check_fits(mask: Tensor, table: Tensor) -> None:
-    longest = int(mask.sum(dim=1).max())
-    if longest > len(table):
-        raise ValueError(f"{longest} tokens are more than the table's {len(table)} rows")
+def _padded(
+    count: Callable[[Tensor], Tensor] = lambda mask: mask.long().cumsum(dim=1) - 1,
+    rows_needed: Callable[[Tensor], int] = lambda mask: int(mask.sum(dim=1).max()),
+    padding_gets_rows: bool = False,
+) -> AddRows:
+    """Rows for a batch's real tokens, with one choice made differently for each wrong answer."""
+
+    def embed_padded(x, mask, table):
+        longest = rows_needed(mask)
+        if longest > len(table):
+            raise ValueError(f"{longest} tokens are more than the table's {len(table)} rows")
+        rows = table[count(mask).clamp(max=len(table) - 1)].to(x.dtype)
+        return x + (rows if padding_gets_rows else rows.masked_fill(~mask[..., None], 0))
+
+    return embed_padded
 
 
-def _add_at(x: Tensor, positions: Tensor, mask: Tensor, table: Tensor) -> Tensor:
-    _check_fits(mask, table)
-    rows = table[positions.clamp(0, len(table) - 1)]
-    return x + rows.masked_fill(~mask[..., None], 0).to(x.dtype)
+_embed_padded = _padded()
 
 
-def _count(mask: Tensor) -> Tensor:
-    return mask.long().cumsum(dim=1) - 1
-
-
-def _embed_padded(x, mask, table):
-    return _add_at(x, _count(mask), mask, table)
-
-
-def _padded_by_column(x, mask, table):
-    columns = torch.arange(x.shape[1]).expand(mask.shape)
-    return _add_at(x, columns, mask, table)
-
-
-def _padded_by_right_edge(x, mask, table):
-    positions = torch.arange(x.shape[1]) - (~mask).sum(dim=1, keepdim=True)
-    return _add_at(x, positions, mask, table)
-
-
-def _padding_gets_rows(x, mask, table):
-    _check_fits(mask, table)
-    return x + table[_count(mask)].to(x.dtype)
-
-
-def _padding_gets_row_0(x, mask, table):
-    _check_fits(mask, table)
-    return x + table[_count(mask) * mask].to(x.dtype)
-
-
-def _padded_clamped(x, mask, table):
-    rows = table[_count(mask).clamp(0, len(table) - 1)]
-    return x + (rows * mask[..., None]).to(x.dtype)
-
-
+@mistake(
+    "x changed in place",
+    "x += ... writes into the caller's tensor. Return a new one: x + ...",
+)
 def _padded_in_place(x, mask, table):
     x += _embed_padded(torch.zeros_like(x), mask, table)
     return x
-
-
-def _padded_promoted(x, mask, table):
-    return x + _embed_padded(torch.zeros_like(x, dtype=table.dtype), mask, table)
-
-
-def _length_refused(x, mask, table):
-    if x.shape[1] > len(table):
-        raise ValueError(f"{x.shape[1]} places are more than the table's {len(table)} rows")
-    return _embed_padded(x, mask, table)
 
 
 def _padded_cases(rng: Random) -> list[Case]:
@@ -96,128 +66,90 @@ def _padded_cases(rng: Random) -> list[Case]:
 
 
 EMBED_PADDED = Exercise(
-    slug="learned-padded-batch",
-    title="A padded batch",
-    kind="implement",
-    minutes=20,
-    points=3,
-    name="embed_padded",
-    reference=_embed_padded,
-    cases=_padded_cases,
-    properties=(KEEPS_DTYPE,),
-    forbidden=("LearnedAbsolute",),
+    slug="learned-padded-batch", title="A padded batch", kind="implement", minutes=20, points=3,
+    name="embed_padded", reference=_embed_padded, cases=_padded_cases,
+    properties=(KEEPS_DTYPE,), forbidden=("LearnedAbsolute",),
     hints=(
         "Write down the mask of a text with two places of padding in front: False, False, True, "
         "True, True. Which positions should the three real tokens have? How do you count them?",
         "mask.long().cumsum(dim=1) counts real tokens up to and including each place: 0, 0, 1, 2, "
-        "3. Positions start at 0, so one less. Mind the places that then hold -1: table[-1] is the "
-        "last row.",
+        "3. Positions start at 0, so subtract one. Mind the places that then hold -1: table[-1] is "
+        "the last row.",
         "Look the rows up at positions.clamp(min=0), set those of padding to 0 with "
         "masked_fill(~mask[..., None], 0), convert to x.dtype and add. Before that, compare "
         "mask.sum(dim=1).max() with len(table).",
     ),
     mistakes=(
-        Mistake(
-            "position taken from the column",
-            "With padding on the left the first real token does not stand in column 0. Count real "
-            "tokens, not columns.",
-            _padded_by_column,
-        ),
-        Mistake(
-            "all padding taken to be on the left",
-            "You subtract the number of padded places from the column. That is right only if they "
-            "all stand in front: one of the texts has them behind.",
-            _padded_by_right_edge,
-        ),
-        Mistake(
-            "counts from 1",
-            "The cumulative sum is 1 at the first real token; its position is 0. Subtract one.",
-            lambda x, mask, table: _add_at(x, mask.long().cumsum(dim=1), mask, table),
-        ),
-        Mistake(
-            "padding reads the table's last row",
-            "In front of the first token the count minus one is -1, and table[-1] is the last row, "
-            "without any error. Padding should get nothing.",
-            _padding_gets_rows,
-        ),
-        Mistake(
-            "padding gets row 0",
-            "Real tokens are right, but padding gets the row of position 0. It should stay as it "
-            "is.",
-            _padding_gets_row_0,
-        ),
-        Mistake(
-            "clamped to the last row",
-            "A text longer than the table gets its last row again and again. Raise ValueError: "
-            "such a position was never trained.",
-            _padded_clamped,
-        ),
-        Mistake(
-            "padding counted as length",
-            "You refuse a batch because it is wider than the table. Only real tokens need rows: "
-            "compare mask.sum(dim=1).max() with len(table).",
-            _length_refused,
-        ),
-        Mistake(
-            "the table's dtype takes over",
-            "bfloat16 plus float32 gives float32. Convert the rows to x.dtype.",
-            _padded_promoted,
-        ),
-        Mistake(
-            "x changed in place",
-            "x += ... writes into the caller's tensor. Return a new one: x + ...",
-            _padded_in_place,
-        ),
+        Mistake("position taken from the column",
+                "With padding on the left the first real token does not stand in column 0. Count "
+                "real tokens, not columns.",
+                _padded(lambda mask: torch.arange(mask.shape[1]).expand(mask.shape))),
+        Mistake("all padding taken to be on the left",
+                "You subtract the number of padded places from the column. That is right only if "
+                "all padding stands in front: one of the texts has padding at its end.",
+                _padded(lambda mask: (torch.arange(mask.shape[1])
+                                      - (~mask).sum(dim=1, keepdim=True)).clamp(min=0))),
+        Mistake("counts from 1",
+                "The cumulative sum is 1 at the first real token; its position is 0. Subtract one.",
+                _padded(lambda mask: mask.long().cumsum(dim=1))),
+        Mistake("padding reads the table's last row",
+                "In front of the first token the count minus one is -1, and table[-1] is the last "
+                "row, without any error. Nothing should be added to padding.",
+                _padded(padding_gets_rows=True)),
+        Mistake("padding gets row 0",
+                "Real tokens are right, but padding gets the row of position 0. Padding should "
+                "stay as it is.",
+                _padded(lambda mask: (mask.long().cumsum(dim=1) - 1) * mask,
+                        padding_gets_rows=True)),
+        Mistake("clamped to the last row",
+                "A text longer than the table gets its last row again and again. Raise ValueError: "
+                "such a position was never trained.",
+                _padded(rows_needed=lambda mask: 0)),
+        Mistake("padding counted as length",
+                "You refuse a batch because it is wider than the table. Only real tokens need "
+                "rows: compare mask.sum(dim=1).max() with len(table).",
+                _padded(rows_needed=lambda mask: mask.shape[1])),
+        Mistake("the table's dtype takes over",
+                "bfloat16 plus float32 gives float32. Convert the rows to x.dtype.",
+                lambda x, mask, table: x + _embed_padded(torch.zeros_like(x, dtype=table.dtype),
+                                                         mask, table)),
+        _padded_in_place,
     ),
-)
+)  # fmt: skip
 
 # 3.2 parameters ------------------------------------------------------------------------------
 
 PARAMETERS = Exercise(
-    slug="learned-parameters",
-    title="How many parameters?",
-    kind="predict",
-    minutes=5,
-    points=1,
-    name="parameters",
-    reference=lambda: 2048 * 1024,
+    slug="learned-parameters", title="How many parameters?", kind="predict", minutes=5, points=1,
+    name="parameters", reference=lambda: 2048 * 1024,
     hints=(
         "A table has one row for each position and one column for each number of a token's vector.",
-        "It is added once, before the first layer. What do layers, heads and words matter to it?",
+        "The table is added once, before the first layer. Does its size depend on the number of "
+        "layers, heads or words?",
     ),
     mistakes=(
-        Mistake(
-            "a table for every layer",
-            "The table is added to the embeddings, once, before the first layer.",
-            2048 * 1024 * 24,
-        ),
-        Mistake(
-            "one row too few",
-            "The last position is 2047, but the first is 0: there are 2048 rows.",
-            2047 * 1024,
-        ),
-        Mistake(
-            "a head's width instead of the model's",
-            "Positions are added to whole token vectors of 1024 numbers, before there are heads.",
-            2048 * 64,
-        ),
-        Mistake(
-            "the table of words counted too",
-            "The rows for words are another table. Only those for positions were asked.",
-            (2048 + 50_257) * 1024,
-        ),
-        Mistake(
-            "one number for each position",
-            "A row is a vector as long as a token's embedding, not one number.",
-            2048,
-        ),
+        Mistake("a table for every layer",
+                "The table is added to the embeddings, once, before the first layer.",
+                2048 * 1024 * 24),
+        Mistake("one row too few",
+                "The last position is 2047, but the first is 0: there are 2048 rows.", 2047 * 1024),
+        Mistake("a head's width instead of the model's",
+                "Positions are added to whole token vectors of 1024 numbers, before there are "
+                "heads.",
+                2048 * 64),
+        Mistake("the table of words counted too",
+                "The rows for words are another table. The question asks only for the rows for "
+                "positions.",
+                (2048 + 50_257) * 1024),
+        Mistake("one number for each position",
+                "A row is a vector as long as a token's embedding, not one number.", 2048),
     ),
-)
+)  # fmt: skip
 
 # 3.3 repair: stretching ----------------------------------------------------------------------
 
 
-def _at(table: Tensor, places: Tensor) -> Tensor:
+def _rows_at(table: Tensor, places: Tensor) -> Tensor:
     """Rows at fractional places, mixed from the two beside each, in float32 at least."""
     places = places.clamp(0, len(table) - 1)
     below = places.floor().long()
@@ -232,38 +164,16 @@ def _corners(table: Tensor, new_length: int) -> Tensor:
 
 
 def _stretch(table, new_length):
-    return _at(table, _corners(table, new_length))
-
-
-def _stretch_wrong_axis(table, new_length):
-    return functional.interpolate(table[None], size=new_length, mode="linear")[0]
-
-
-def _stretch_wrong_axis_corners(table, new_length):
-    return functional.interpolate(table[None], size=new_length, mode="linear", align_corners=True)[
-        0
-    ]
+    return _rows_at(table, _corners(table, new_length))
 
 
 def _stretch_by_centres(table, new_length):
     step = len(table) / new_length
-    return _at(table, (torch.arange(new_length, dtype=torch.float64) + 0.5) * step - 0.5)
+    return _rows_at(table, (torch.arange(new_length).double() + 0.5) * step - 0.5)
 
 
-def _stretch_by_ratio(table, new_length):
-    return _at(table, torch.arange(new_length, dtype=torch.float64) * len(table) / new_length)
-
-
-def _stretch_nearest(table, new_length):
-    return table[_corners(table, new_length).round().long()]
-
-
-def _stretch_reshaped(table, new_length):
-    return _stretch(table.reshape(table.shape[1], -1).T, new_length)
-
-
-def _stretch_promoted(table, new_length):
-    return _stretch(table.float(), new_length)
+def _stretch_columns(table, new_length, **options):
+    return functional.interpolate(table[None], size=new_length, mode="linear", **options)[0]
 
 
 def _stretch_cases(rng: Random) -> list[Case]:
@@ -284,83 +194,71 @@ def _stretch_cases(rng: Random) -> list[Case]:
 
 
 STRETCH = Exercise(
-    slug="learned-stretch",
-    title="Repair: stretched in the wrong direction",
-    kind="repair",
-    minutes=15,
-    points=2,
-    name="stretch",
-    reference=_stretch,
-    cases=_stretch_cases,
+    slug="learned-stretch", title="Repair: stretched in the wrong direction", kind="repair",
+    minutes=15, points=2,
+    name="stretch", reference=_stretch, cases=_stretch_cases, forbidden=("LearnedAbsolute",),
     properties=(
-        Property(
-            "the result has the dtype of table",
-            lambda case, value: value.dtype == case["table"].dtype,
-        ),
+        Property("the result has the dtype of table",
+                 lambda case, value: value.dtype == case["table"].dtype),
     ),
-    forbidden=("LearnedAbsolute",),
     hints=(
-        "Give it a table of 3 rows and 2 columns and new_length = 5. What shape comes back? For "
-        "which new_length would the shape look right?",
+        "Give the function a table of 3 rows and 2 columns and new_length = 5. What shape comes "
+        "back? For which new_length would the shape look right?",
         "interpolate stretches the last axis of (batch, channels, length). Rows should be the "
         "length, so turn the table around first, and back afterwards.",
         "Then stretch 0, 2, 6 to five rows. If you do not get 0, 1, 2, 4, 6, look up what "
         "align_corners does.",
     ),
     mistakes=(
-        Mistake(
-            "columns stretched instead of rows",
-            "interpolate works on the last axis, which holds the columns here. With as many "
-            "columns as new rows the shape looks right, and every number is wrong.",
-            _stretch_wrong_axis,
-        ),
-        Mistake(
-            "columns stretched, corners aligned",
-            "The corners are right now, the axis is not: interpolate works on the last axis, which "
-            "holds the columns.",
-            _stretch_wrong_axis_corners,
-        ),
-        Mistake(
-            "corners not aligned",
-            "Without align_corners=True the rows are taken for the centres of cells: the ends are "
-            "repeated and the old rows fall between the new ones.",
-            _stretch_by_centres,
-        ),
-        Mistake(
-            "the last row is not reached",
-            "New row j was put at j * rows / new_length. From first to last there are rows - 1 "
-            "steps and new_length - 1 new ones.",
-            _stretch_by_ratio,
-        ),
-        Mistake(
-            "nearest row instead of a mixture",
-            "New rows repeat old ones. Between 0 and 2 should come 1: mix the two neighbours.",
-            _stretch_nearest,
-        ),
-        Mistake(
-            "reshaped instead of transposed",
-            "reshape cuts the numbers into other rows without turning the table around. Use .T.",
-            _stretch_reshaped,
-        ),
-        Mistake(
-            "dtype changed",
-            "The result should have the dtype of the table: convert back at the end.",
-            _stretch_promoted,
-        ),
+        Mistake("columns stretched instead of rows",
+                "interpolate works on the last axis, which holds the columns here. With as many "
+                "columns as new rows the shape looks right, and every number is wrong.",
+                lambda table, new_length: _stretch_columns(table, new_length)),
+        Mistake("columns stretched, corners aligned",
+                "The corners are right now, but the axis is not: interpolate works on the last "
+                "axis, which holds the columns.",
+                lambda table, new_length: _stretch_columns(table, new_length, align_corners=True)),
+        Mistake("corners not aligned",
+                "Without align_corners=True the rows are taken for the centres of cells: the ends "
+                "are repeated and the old rows fall between the new ones.",
+                _stretch_by_centres),
+        Mistake("the last row is not reached",
+                "New row j was put at j * rows / new_length. From first to last there are rows - 1 "
+                "old steps and new_length - 1 new ones.",
+                lambda table, new_length: _rows_at(
+                    table, torch.arange(new_length).double() * len(table) / new_length)),
+        Mistake("nearest row instead of a mixture",
+                "New rows repeat old ones. The row between 0 and 2 should be 1: mix the two "
+                "neighbours.",
+                lambda table, new_length: table[_corners(table, new_length).round().long()]),
+        Mistake("reshaped instead of transposed",
+                "reshape cuts the numbers into other rows without turning the table around. Use "
+                ".T.",
+                lambda table, new_length: _stretch(
+                    table.reshape(table.shape[1], -1).T, new_length)),
+        Mistake("dtype changed",
+                "The result should have the dtype of the table: convert back at the end.",
+                lambda table, new_length: _stretch(table.float(), new_length)),
     ),
-)
+)  # fmt: skip
 
 # 3.4 write the test --------------------------------------------------------------------------
 
 
-def _refuse_outside(positions: Tensor, table: Tensor) -> None:
-    if positions.min() < 0 or positions.max() >= len(table):
-        raise ValueError(f"positions must be from 0 to {len(table) - 1}, got {positions.tolist()}")
+def _adding(
+    read: Callable[[Tensor, Tensor], Tensor] = lambda table, positions: table[positions],
+    lowest: float = 0,
+    rows_more: int = 0,
+) -> AddRows:
+    """Rows of a table that ends, with one choice made differently for each wrong version."""
 
+    def add_rows(x: Tensor, positions: Tensor, table: Tensor) -> Tensor:
+        if positions.min() < lowest or positions.max() >= len(table) + rows_more:
+            last = len(table) + rows_more - 1
+            raise ValueError(f"positions must be from 0 to {last}, got {positions.tolist()}")
+        return x + read(table, positions)
 
-def _add_rows(x: Tensor, positions: Tensor, table: Tensor) -> Tensor:
-    _refuse_outside(positions, table)
-    return x + table[positions]
+    return add_rows
 
 
 def _add_rows_by_embedding(x: Tensor, positions: Tensor, table: Tensor) -> Tensor:
@@ -368,52 +266,6 @@ def _add_rows_by_embedding(x: Tensor, positions: Tensor, table: Tensor) -> Tenso
         return functional.embedding(positions, table) + x
     except IndexError:
         raise ValueError(f"a position is outside of 0 to {len(table) - 1}") from None
-
-
-def _add_rows_by_one_hot(x: Tensor, positions: Tensor, table: Tensor) -> Tensor:
-    _refuse_outside(positions, table)
-    chosen = functional.one_hot(positions, len(table)).double()
-    return (x.double() + chosen @ table.double()).to(x.dtype)
-
-
-def _clamps(x: Tensor, positions: Tensor, table: Tensor) -> Tensor:
-    return x + table[positions.clamp(0, len(table) - 1)]
-
-
-def _wraps(x: Tensor, positions: Tensor, table: Tensor) -> Tensor:
-    return x + table[positions % len(table)]
-
-
-def _reads_from_the_end(x: Tensor, positions: Tensor, table: Tensor) -> Tensor:
-    if positions.max() >= len(table):
-        raise ValueError(f"position {int(positions.max())} is beyond the table")
-    return x + table[positions]
-
-
-def _one_row_too_many(x: Tensor, positions: Tensor, table: Tensor) -> Tensor:
-    if positions.min() < 0 or positions.max() > len(table):
-        raise ValueError("outside of the table")
-    return x + torch.cat([table, table[-1:]])[positions]
-
-
-def _last_row_refused(x: Tensor, positions: Tensor, table: Tensor) -> Tensor:
-    _refuse_outside(positions, table[:-1])
-    return x + table[positions]
-
-
-def _first_text_for_all(x: Tensor, positions: Tensor, table: Tensor) -> Tensor:
-    _refuse_outside(positions, table)
-    return x + table[positions[0]]
-
-
-def _counts_columns(x: Tensor, positions: Tensor, table: Tensor) -> Tensor:
-    _refuse_outside(positions, table)
-    return x + table[: x.shape[1]]
-
-
-def _row_after(x: Tensor, positions: Tensor, table: Tensor) -> Tensor:
-    _refuse_outside(positions, table)
-    return x + table.roll(-1, dims=0)[positions]
 
 
 def _numbers() -> tuple[Tensor, Tensor]:
@@ -424,48 +276,30 @@ def _numbers() -> tuple[Tensor, Tensor]:
 INSIDE = torch.tensor([[4, 0, 2], [1, 3, 3]])
 
 
-def _refused(add_rows: AddRows, position: int) -> bool:
-    x, table = _numbers()
-    try:
-        add_rows(x[:1, :1], torch.tensor([[position]]), table)
-    except ValueError:
-        return True
-    return False
+def _test(
+    inside: Sequence[Tensor] = (INSIDE,), outside: Sequence[int] = (5, 6, -1)
+) -> Callable[[AddRows], None]:
+    """A test with a table of 5 rows: right rows for `inside`, ValueError for each of `outside`."""
+
+    def test_add_rows(add_rows: AddRows) -> None:
+        x, table = _numbers()
+        for positions in inside:
+            expected = x + table[positions]
+            assert torch.allclose(add_rows(x, positions, table), expected, atol=1e-5)
+        for position in outside:
+            try:
+                add_rows(x[:1, :1], torch.tensor([[position]]), table)
+            except ValueError:
+                continue
+            raise AssertionError(f"no ValueError for position {position}")
+
+    return test_add_rows
 
 
-def _right_inside(add_rows: AddRows, positions: Tensor = INSIDE) -> bool:
-    x, table = _numbers()
-    return torch.allclose(add_rows(x, positions, table), x + table[positions], atol=1e-5)
-
-
-def _test_add_rows(add_rows: AddRows) -> None:
-    assert _right_inside(add_rows)
-    for position in (5, 6, -1):
-        assert _refused(add_rows, position), position
-
-
-def _test_inside_only(add_rows: AddRows) -> None:
-    assert _right_inside(add_rows)
-
-
-def _test_far_beyond(add_rows: AddRows) -> None:
-    assert _right_inside(add_rows)
-    assert _refused(add_rows, 100)
-
-
-def _test_outside_only(add_rows: AddRows) -> None:
-    assert _refused(add_rows, 5) and _refused(add_rows, -1)
-
-
-def _test_counting(add_rows: AddRows) -> None:
-    assert _right_inside(add_rows, torch.arange(3).expand(2, 3))
-    assert _refused(add_rows, 5) and _refused(add_rows, -1)
-
-
-def _test_last_row_is_outside(add_rows: AddRows) -> None:
-    assert _refused(add_rows, 4) and _refused(add_rows, -1)
-
-
+@mistake(
+    "accepts every version",
+    "Nothing was raised for any version. Is the assert inside a try whose except catches it?",
+)
 def _test_swallows(add_rows: AddRows) -> None:
     x, table = _numbers()
     try:
@@ -476,74 +310,63 @@ def _test_swallows(add_rows: AddRows) -> None:
 
 
 ADD_ROWS_TEST = Exercise(
-    slug="learned-test",
-    title="Write the test: does this table end?",
-    kind="test",
-    minutes=15,
-    points=3,
-    name="test_add_rows",
-    reference=_test_add_rows,
+    slug="learned-test", title="Write the test: does this table end?", kind="test",
+    minutes=15, points=3,
+    name="test_add_rows", reference=_test(),
     versions=(
-        Version("indexing, with a check", True, _add_rows),
+        Version("indexing, with a check", True, _adding()),
         Version("embedding, with its error translated", True, _add_rows_by_embedding),
-        Version("one-hot times the table", True, _add_rows_by_one_hot),
-        Version("clamps to the last row", False, _clamps),
-        Version("begins again at row 0", False, _wraps),
-        Version("reads negative positions from the end", False, _reads_from_the_end),
-        Version("accepts one position too many", False, _one_row_too_many),
-        Version("refuses the last row", False, _last_row_refused),
-        Version("uses the first text's positions for all", False, _first_text_for_all),
-        Version("takes the row after", False, _row_after),
-        Version("counts columns instead of reading positions", False, _counts_columns),
+        Version("one-hot times the table", True,
+                _adding(lambda table, positions: functional.one_hot(
+                    positions, len(table)).to(table.dtype) @ table)),
+        Version("clamps to the last row", False,
+                lambda x, positions, table: x + table[positions.clamp(0, len(table) - 1)]),
+        Version("begins again at row 0", False,
+                lambda x, positions, table: x + table[positions % len(table)]),
+        Version("reads negative positions from the end", False, _adding(lowest=-math.inf)),
+        Version("accepts one position too many", False,
+                _adding(lambda table, p: torch.cat([table, table[-1:]])[p], rows_more=1)),
+        Version("refuses the last row", False, _adding(rows_more=-1)),
+        Version("uses the first text's positions for all", False,
+                _adding(lambda table, positions: table[positions[0]])),
+        Version("takes the row after", False,
+                _adding(lambda table, positions: table.roll(-1, dims=0)[positions])),
+        Version("counts columns instead of reading positions", False,
+                _adding(lambda table, positions: table[: positions.shape[1]])),
     ),
     hints=(
-        "Two questions: are the rows right where there are rows, and is there a ValueError where "
-        "there are none? For the first compare with x + table[positions], for positions that are "
-        "out of order and differ between the two texts.",
+        "The test asks two questions: are the rows right where there are rows, and is there a "
+        "ValueError where there are none? For the first, compare with x + table[positions], for "
+        "positions that are out of order and differ between the two texts.",
         "For a table of 5 rows, which positions are the last that must work and the first that "
         "must not? Faults sit at these edges. And which row is table[-1]?",
         "try: add_rows(x, torch.tensor([[5]]), table), then raise AssertionError if no ValueError "
         "came. Do not put the raise inside the try where an except catches it.",
     ),
     mistakes=(
-        Mistake(
-            "only positions that have a row",
-            "Versions that clamp or wrap are right as long as there is a row. Ask for one that "
-            "does not exist, and expect ValueError.",
-            _test_inside_only,
-        ),
-        Mistake(
-            "only far beyond the end",
-            "Position 100 is refused by a version that accepts one too many. Try the first "
-            "position without a row, and a negative one.",
-            _test_far_beyond,
-        ),
-        Mistake(
-            "only positions without a row",
-            "A function that always raises would pass. Compare rows as well, for positions out of "
-            "order that differ between the texts and include the last row.",
-            _test_outside_only,
-        ),
-        Mistake(
-            "only positions 0, 1, 2, ... inside",
-            "A version that counts columns, one that uses the first text for all and one that "
-            "refuses the last row all pass. Take positions out of order, another order in each "
-            "text, and the last row among them.",
-            _test_counting,
-        ),
-        Mistake(
-            "takes the last row for the first one outside",
-            "A table of 5 rows has positions 0 to 4: position 4 must work, 5 must not.",
-            _test_last_row_is_outside,
-        ),
-        Mistake(
-            "accepts every version",
-            "Nothing was raised for any version. Is the assert inside a try whose except catches "
-            "it?",
-            _test_swallows,
-        ),
+        Mistake("only positions that have a row",
+                "Versions that clamp or wrap are right as long as there is a row. Ask for one that "
+                "does not exist, and expect ValueError.",
+                _test(outside=())),
+        Mistake("only far beyond the end",
+                "Position 100 is refused by a version that accepts one too many. Try the first "
+                "position without a row, and a negative one.",
+                _test(outside=(100,))),
+        Mistake("only positions without a row",
+                "A function that always raises would pass. Compare rows as well, for positions out "
+                "of order that differ between the texts and include the last row.",
+                _test(inside=(), outside=(5, -1))),
+        Mistake("only positions 0, 1, 2, ... inside",
+                "A version that counts columns, one that uses the first text for all and one that "
+                "refuses the last row all pass. Take positions out of order, another order in each "
+                "text, and the last row among them.",
+                _test(inside=(torch.arange(3).expand(2, 3),), outside=(5, -1))),
+        Mistake("takes the last row for the first one outside",
+                "A table of 5 rows has positions 0 to 4: position 4 must work, 5 must not.",
+                _test(inside=(), outside=(4, -1))),
+        _test_swallows,
     ),
-)
+)  # fmt: skip
 
 # 3.5 measure ---------------------------------------------------------------------------------
 
@@ -552,23 +375,19 @@ def _random_table() -> Tensor:
     return torch.randn(32, 16, generator=torch.Generator().manual_seed(3))
 
 
-def _alike(table: Tensor, apart: int = 1) -> float:
+def _similarity(table: Tensor, apart: int = 1) -> float:
     return functional.cosine_similarity(table[:-apart], table[apart:], dim=-1).mean().item()
 
 
-def _dots(table: Tensor) -> float:
+def _mean_dot_product(table: Tensor) -> float:
     return (table[:-1] * table[1:]).sum(dim=-1).mean().item()
 
 
 NEXT_DOOR = Exercise(
-    slug="learned-alike-untrained",
-    title="Measure: alike without learning",
-    kind="measure",
-    minutes=15,
-    points=2,
-    name="next_door",
-    reference=lambda: _alike(_stretch(_random_table(), 63)),
-    relative_tolerance=0.002,
+    slug="learned-alike-untrained", title="Measure: alike without learning", kind="measure",
+    minutes=15, points=2,
+    name="next_door", relative_tolerance=0.002,
+    reference=lambda: _similarity(_stretch(_random_table(), 63)),
     hints=(
         "Every second row of the stretched table is an old one, and between two of them lies their "
         "mean. How many rows are that?",
@@ -576,32 +395,24 @@ NEXT_DOOR = Exercise(
         "Take the mean of these 62 numbers.",
     ),
     mistakes=(
-        Mistake(
-            "the table before stretching",
-            "This is the similarity of the old neighbours, which are strangers. Stretch first.",
-            lambda: _alike(_random_table()),
-        ),
-        Mistake(
-            "rows two apart",
-            "Compare every row of the stretched table with the next one, not with the one after.",
-            lambda: _alike(_stretch(_random_table(), 63), apart=2),
-        ),
-        Mistake(
-            "dot products of rows that are not scaled",
-            "Cosine similarity divides the dot product by the lengths of both rows.",
-            lambda: _dots(_stretch(_random_table(), 63)),
-        ),
-        Mistake(
-            "corners not aligned",
-            "Without align_corners=True the old rows are no longer among the new ones.",
-            lambda: _alike(_stretch_by_centres(_random_table(), 63)),
-        ),
-        Mistake(
-            "64 rows instead of 63",
-            "Between 32 rows there are 31 gaps: 63 rows, so that each new one falls halfway.",
-            lambda: _alike(_stretch(_random_table(), 64)),
-        ),
+        Mistake("the table before stretching",
+                "This is the similarity of neighbours in the old table, whose rows have nothing to "
+                "do with each other. Stretch first.",
+                lambda: _similarity(_random_table())),
+        Mistake("rows two apart",
+                "Compare every row of the stretched table with the next one, not with the one "
+                "after that.",
+                lambda: _similarity(_stretch(_random_table(), 63), apart=2)),
+        Mistake("dot products of rows that are not scaled",
+                "Cosine similarity divides the dot product by the lengths of both rows.",
+                lambda: _mean_dot_product(_stretch(_random_table(), 63))),
+        Mistake("corners not aligned",
+                "Without align_corners=True the old rows are no longer among the new ones.",
+                lambda: _similarity(_stretch_by_centres(_random_table(), 63))),
+        Mistake("64 rows instead of 63",
+                "Between 32 rows there are 31 gaps: 63 rows, so that each new one falls halfway.",
+                lambda: _similarity(_stretch(_random_table(), 64))),
     ),
-)
+)  # fmt: skip
 
 EXERCISES = (EMBED_PADDED, PARAMETERS, STRETCH, ADD_ROWS_TEST, NEXT_DOOR)

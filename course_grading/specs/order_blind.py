@@ -22,7 +22,7 @@ def _attention(
     softmax_axis: int = -1,
     hidden_score: float = -torch.inf,
 ) -> Callable[..., Tensor]:
-    """Attention under a causal mask, or what becomes of it when one of these choices is another."""
+    """Attention under a causal mask, with one choice made differently for each wrong answer."""
 
     def masked_attention(q, k, v, q_positions, k_positions):
         allowed = may_look(q_positions[..., :, None], k_positions[..., None, :])
@@ -257,7 +257,7 @@ def _shuffled(x: Tensor) -> Tensor:
 
 
 def _test(move: Layer = _shuffled, move_output: Layer | None = None) -> Callable[[Layer], None]:
-    """Assert that moving the tokens moves the outputs alike: `move` says how the input moves."""
+    """A test that moves the input with `move` and expects outputs that have moved alike."""
 
     def test_order_blind(layer: Layer) -> None:
         x = torch.randn(3, 7, 4, generator=torch.Generator().manual_seed(0))

@@ -9,107 +9,51 @@ from random import Random
 import torch
 from torch import Tensor
 
-from course_grading.exercise import Case, Exercise, Mistake, Property, Version
+from course_grading.exercise import Case, Exercise, Mistake, Property, Version, mistake
 from course_grading.specs.draw import COUNTS_ITSELF, KEEPS_DTYPE, normal, shuffled
 
 Encoding = Callable[[Tensor, int, float], Tensor]
-
-
-def _angles(positions: Tensor, exponents: Tensor, base: float) -> Tensor:
-    return positions.double()[..., None] * base ** -exponents.double()
-
-
-def _pairs(dim: int, step: float = 2.0) -> Tensor:
-    return torch.arange(dim // 2).double() * step / dim
-
-
-def _interleave(first: Tensor, second: Tensor) -> Tensor:
-    return torch.stack([first, second], dim=-1).flatten(-2).float()
-
-
-def _encoding(positions: Tensor, dim: int, base: float) -> Tensor:
-    if dim % 2:
-        raise ValueError(f"dim must be even, got {dim}")
-    angles = _angles(positions, _pairs(dim), base)
-    return _interleave(angles.sin(), angles.cos())
-
-
-def _even(encoding: Encoding) -> Encoding:
-    """The same with odd widths refused, so that a mistake has one fault and not two."""
-
-    def checked(positions: Tensor, dim: int, base: float) -> Tensor:
-        if dim % 2:
-            raise ValueError(f"dim must be even, got {dim}")
-        return encoding(positions, dim, base)
-
-    return checked
-
+Exponent = Callable[[Tensor, int], Tensor]
+"""From the pairs' numbers 0, 1, ... and dim to the exponents of their frequencies."""
 
 # 2.1 the encoding ----------------------------------------------------------------------------
 
 
-@_even
-def _cosine_a_pair_too_slow(positions, dim, base):
-    exponents = _pairs(dim)
-    return _interleave(
-        _angles(positions, exponents, base).sin(),
-        _angles(positions, exponents + 2 / dim, base).cos(),
-    )
+def _interleaved(first: Tensor, second: Tensor) -> Tensor:
+    return torch.stack([first, second], dim=-1).flatten(-2).float()
 
 
-@_even
-def _column_as_pair(positions, dim, base):
-    angles = _angles(positions, _pairs(dim, step=1.0), base)
-    return _interleave(angles.sin(), angles.cos())
+def _refuse_odd(dim: int) -> None:
+    if dim % 2:
+        raise ValueError(f"dim must be even, got {dim}")
 
 
-@_even
-def _column_in_the_exponent(positions, dim, base):
-    angles = _angles(positions, 2 * torch.arange(dim) / dim, base)
-    return _interleave(angles[..., 0::2].sin(), angles[..., 1::2].cos())
+def _exponents(dim: int) -> Tensor:
+    return torch.arange(0, dim, 2).double() / dim
 
 
-@_even
-def _exponents_up_to_one(positions, dim, base):
-    angles = _angles(positions, torch.linspace(0, 1, dim // 2), base)
-    return _interleave(angles.sin(), angles.cos())
+def _varied(
+    sine: Exponent = lambda i, dim: 2 * i / dim,
+    cosine: Exponent | None = None,  # None: the sine's
+    lay_out: Callable[[Tensor, Tensor], Tensor] = _interleaved,
+    count: Callable[[Tensor], Tensor] = lambda positions: positions,
+    fixed_base: float | None = None,
+) -> Encoding:
+    """The sinusoidal encoding, with one choice made differently for each wrong answer."""
+
+    def encoding(positions: Tensor, dim: int, base: float) -> Tensor:
+        _refuse_odd(dim)
+        i = torch.arange(dim // 2).double()
+        sine_angles, cosine_angles = (
+            count(positions).double()[..., None] * (fixed_base or base) ** -exponent(i, dim)
+            for exponent in (sine, cosine or sine)
+        )
+        return lay_out(sine_angles.sin(), cosine_angles.cos())
+
+    return encoding
 
 
-@_even
-def _every_column_its_own(positions, dim, base):
-    angles = _angles(positions, torch.arange(dim) / dim, base)
-    return _interleave(angles[..., 0::2].sin(), angles[..., 1::2].cos())
-
-
-@_even
-def _halves(positions, dim, base):
-    angles = _angles(positions, _pairs(dim), base)
-    return torch.cat([angles.sin(), angles.cos()], dim=-1).float()
-
-
-@_even
-def _cosine_first(positions, dim, base):
-    angles = _angles(positions, _pairs(dim), base)
-    return _interleave(angles.cos(), angles.sin())
-
-
-def _odd_accepted(positions, dim, base):
-    return _encoding(positions, dim + dim % 2, base)[..., :dim]
-
-
-def _integer_division(positions, dim, base):
-    exponents = torch.arange(0, dim, 2) // dim
-    angles = _angles(positions, exponents, base)
-    return _interleave(angles.sin(), angles.cos())
-
-
-_base_ignored = _even(lambda positions, dim, base: _encoding(positions, dim, 10_000.0))
-_positions_ignored = _even(
-    lambda positions, dim, base: _encoding(
-        torch.arange(positions.shape[-1]).expand(positions.shape), dim, base
-    )
-)
-_counts_from_one = _even(lambda positions, dim, base: _encoding(positions + 1, dim, base))
+_encoding = _varied()
 
 
 def _encoding_cases(rng: Random) -> list[Case]:
@@ -127,14 +71,9 @@ def _encoding_cases(rng: Random) -> list[Case]:
 
 
 ENCODING = Exercise(
-    slug="sinusoidal-encoding",
-    title="The sinusoidal encoding",
-    kind="implement",
-    minutes=20,
-    points=3,
-    name="encoding",
-    reference=_encoding,
-    cases=_encoding_cases,
+    slug="sinusoidal-encoding", title="The sinusoidal encoding", kind="implement",
+    minutes=20, points=3,
+    name="encoding", reference=_encoding, cases=_encoding_cases,
     forbidden=("sinusoidal_encoding", "Sinusoidal", "Waveform", "Waves"),
     hints=(
         "Work out the row of position 1 for dim = 4 by hand first: two pairs, with frequencies 1 "
@@ -146,69 +85,48 @@ ENCODING = Exercise(
         "dim=-1).flatten(-2). And an odd dim has to raise ValueError.",
     ),
     mistakes=(
-        Mistake(
-            "the cosine has the next pair's frequency",
-            "Sine and cosine of a pair share one frequency: column 1 uses the exponent 0, as "
-            "column 0 does. At position 0 nobody notices, since cos 0 is 1 for any frequency.",
-            _cosine_a_pair_too_slow,
-        ),
-        Mistake(
-            "exponent i/dim instead of 2i/dim",
-            "The exponents run from 0 to nearly 1 over the pairs. Yours stop at one half, so the "
-            "slow waves are missing.",
-            _column_as_pair,
-        ),
-        Mistake(
-            "column number in the exponent",
-            "In 2i / dim the letter i numbers the pairs, not the columns: columns 0 and 1 have i = "
-            "0, columns 2 and 3 have i = 1. You use 2 * column / dim.",
-            _column_in_the_exponent,
-        ),
-        Mistake(
-            "exponents that reach 1",
-            "The last exponent is (dim - 2) / dim, a little less than 1: divide 2i by dim.",
-            _exponents_up_to_one,
-        ),
-        Mistake(
-            "a frequency for every column",
-            "The exponent belongs to the pair, not to the column: columns 2i and 2i + 1 both use "
-            "2i / dim.",
-            _every_column_its_own,
-        ),
-        Mistake(
-            "sines first, then cosines",
-            "The numbers are right, the order is another layout: here sine and cosine alternate, "
-            "sin in even columns and cos in odd ones.",
-            _halves,
-        ),
-        Mistake(
-            "cosine before sine",
-            "Even columns hold the sine: position 0 must read 0, 1, 0, 1, ...",
-            _cosine_first,
-        ),
-        Mistake(
-            "base not used",
-            "The third case has base 100. Is 10000 written in your code?",
-            _base_ignored,
-        ),
-        Mistake(
-            "positions not used",
-            COUNTS_ITSELF,
-            _positions_ignored,
-        ),
-        Mistake(
-            "counts from 1",
-            "Position 0 is the first: its row must be 0, 1, 0, 1, ...",
-            _counts_from_one,
-        ),
-        Mistake(
-            "odd dim accepted",
-            "Waves come in pairs: an odd dim leaves a sine without its cosine. Raise ValueError "
-            "and say why.",
-            _odd_accepted,
-        ),
+        Mistake("the cosine has the next pair's frequency",
+                "Sine and cosine of a pair share one frequency: column 1 uses the exponent 0, as "
+                "column 0 does. At position 0 the fault does not show, since cos 0 is 1 for any "
+                "frequency.",
+                _varied(cosine=lambda i, dim: 2 * (i + 1) / dim)),
+        Mistake("exponent i/dim instead of 2i/dim",
+                "The exponents run from 0 to nearly 1 over the pairs. Yours stop at one half, so "
+                "the slow waves are missing.",
+                _varied(lambda i, dim: i / dim)),
+        Mistake("column number in the exponent",
+                "In 2i / dim the letter i numbers the pairs, not the columns: columns 0 and 1 have "
+                "i = 0, columns 2 and 3 have i = 1. You use 2 * column / dim.",
+                _varied(sine=lambda i, dim: 2 * (2 * i) / dim,
+                        cosine=lambda i, dim: 2 * (2 * i + 1) / dim)),
+        Mistake("exponents that reach 1",
+                "The last exponent is (dim - 2) / dim, a little less than 1: divide 2i by dim.",
+                _varied(lambda i, dim: torch.linspace(0, 1, dim // 2).double())),
+        Mistake("a frequency for every column",
+                "The exponent belongs to the pair, not to the column: columns 2i and 2i + 1 both "
+                "use 2i / dim.",
+                _varied(cosine=lambda i, dim: (2 * i + 1) / dim)),
+        Mistake("sines first, then cosines",
+                "The numbers are right, but their order is another layout's. Here sine and cosine "
+                "alternate, with sin in even columns and cos in odd ones.",
+                _varied(lay_out=lambda sin, cos: torch.cat([sin, cos], dim=-1).float())),
+        Mistake("cosine before sine",
+                "Even columns hold the sine: position 0 must read 0, 1, 0, 1, ...",
+                _varied(lay_out=lambda sin, cos: _interleaved(cos, sin))),
+        Mistake("base not used",
+                "The third case has base 100. Is 10000 written in your code?",
+                _varied(fixed_base=10_000.0)),
+        Mistake("positions not used", COUNTS_ITSELF,
+                _varied(count=lambda p: torch.arange(p.shape[-1]).expand(p.shape))),
+        Mistake("counts from 1",
+                "Position 0 is the first: its row must be 0, 1, 0, 1, ...",
+                _varied(count=lambda positions: positions + 1)),
+        Mistake("odd dim accepted",
+                "Waves come in pairs: an odd dim leaves a sine without its cosine. Raise "
+                "ValueError and say why.",
+                lambda positions, dim, base: _encoding(positions, dim + dim % 2, base)[..., :dim]),
     ),
-)
+)  # fmt: skip
 
 # 2.2 the longest wave ------------------------------------------------------------------------
 
@@ -218,65 +136,65 @@ def _wavelength(exponent: float) -> float:
 
 
 LONGEST_WAVE = Exercise(
-    slug="sinusoidal-slowest-wave",
-    title="The slowest clock",
-    kind="predict",
-    minutes=5,
-    points=1,
+    slug="sinusoidal-slowest-wave", title="The slowest clock", kind="predict", minutes=5, points=1,
     name="longest_wavelength",
-    reference=lambda: _wavelength(126 / 128),
-    relative_tolerance=0.005,
+    reference=lambda: _wavelength(126 / 128), relative_tolerance=0.005,
     hints=(
         "There are 64 pairs, i = 0 to 63. Which is the slowest, and what is 2i / 128 for it?",
         "A wave sin(p * frequency) repeats when p * frequency has grown by 2 pi.",
     ),
     mistakes=(
-        Mistake(
-            "2 pi times the base",
-            "2 pi times the base would be a pair with exponent 1 (the paper rounds to that, too). "
-            "The last pair's exponent is a little less.",
-            lambda: _wavelength(1),
-        ),
-        Mistake(
-            "exponent of the last column",
-            "The exponent belongs to the pair: the last two columns share one.",
-            lambda: _wavelength(127 / 128),
-        ),
-        Mistake(
-            "2 pi forgotten",
-            "This is one over the frequency, the number of positions in one radian. A full turn "
-            "has 2 pi of them.",
-            lambda: _wavelength(126 / 128) / (2 * math.pi),
-        ),
-        Mistake(
-            "the fastest wave",
-            "This is the period of pair 0, the fastest one, whatever the base.",
-            lambda: _wavelength(0),
-        ),
+        Mistake("2 pi times the base",
+                "2 pi times the base would be the wavelength of a pair with exponent 1 (the paper "
+                "rounds to that, too). The last pair's exponent is a little less.",
+                lambda: _wavelength(1)),
+        Mistake("exponent of the last column",
+                "The exponent belongs to the pair: the last two columns share one.",
+                lambda: _wavelength(127 / 128)),
+        Mistake("2 pi forgotten",
+                "This is one over the frequency, the number of positions in one radian. A full "
+                "turn has 2 pi of them.",
+                lambda: _wavelength(126 / 128) / (2 * math.pi)),
+        Mistake("the fastest wave",
+                "This is the period of pair 0, the fastest one, whatever the base.",
+                lambda: _wavelength(0)),
     ),
-)
+)  # fmt: skip
 
 # 2.3 repair: half precision ------------------------------------------------------------------
-
-
-def _add(x: Tensor, positions: Tensor, base: float, position_dtype, frequency_dtype) -> Tensor:
-    dim = x.shape[-1]
-    frequencies = (base ** (-torch.arange(0, dim, 2).double() / dim)).to(frequency_dtype)
-    angles = positions.to(position_dtype)[..., None].double() * frequencies.double()
-    return _interleave(angles.sin(), angles.cos())
-
-
-def _all_in_half_precision(x, positions, base):
-    frequencies = base ** (-torch.arange(0, x.shape[-1], 2, dtype=x.dtype) / x.shape[-1])
-    angles = positions.to(x.dtype)[..., None] * frequencies
-    return x + torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)
 
 
 def _add_encoding(x, positions, base):
     return x + _encoding(positions, x.shape[-1], base).to(x.dtype)
 
 
-def _add_in_place(x, positions, base):
+@mistake(
+    "positions rounded to bfloat16",
+    "bfloat16 holds whole numbers exactly only up to 256: position 257 becomes 256, and two "
+    "tokens get the same encoding. Multiply in float32 or better, and round afterwards.",
+)
+def _all_in_half_precision(x, positions, base):
+    frequencies = base ** (-torch.arange(0, x.shape[-1], 2, dtype=x.dtype) / x.shape[-1])
+    angles = positions.to(x.dtype)[..., None] * frequencies
+    return x + torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)
+
+
+@mistake(
+    "frequencies rounded to bfloat16",
+    "The positions are exact now, but an error of one part in 500 in a frequency grows with the "
+    "position: after a few thousand positions the angle can be a radian off.",
+)
+def _frequencies_in_half_precision(x, positions, base):
+    frequencies = (base ** -_exponents(x.shape[-1])).to(x.dtype)
+    angles = positions.double()[..., None] * frequencies.double()
+    return x + _interleaved(angles.sin(), angles.cos()).to(x.dtype)
+
+
+@mistake(
+    "x changed in place",
+    "x += ... writes into the caller's tensor. Return a new one: x + ...",
+)
+def _add_encoding_in_place(x, positions, base):
     x += _encoding(positions, x.shape[-1], base).to(x.dtype)
     return x
 
@@ -296,87 +214,64 @@ def _half_precision_cases(rng: Random) -> list[Case]:
 
 
 HALF_PRECISION = Exercise(
-    slug="sinusoidal-half-precision",
-    title="Repair: positions that lose count",
-    kind="repair",
-    minutes=15,
-    points=2,
-    name="add_encoding",
-    reference=_add_encoding,
-    cases=_half_precision_cases,
+    slug="sinusoidal-half-precision", title="Repair: positions that lose count", kind="repair",
+    minutes=15, points=2,
+    name="add_encoding", reference=_add_encoding, cases=_half_precision_cases,
     properties=(KEEPS_DTYPE,),
     forbidden=("sinusoidal_encoding", "Sinusoidal", "Waveform", "Waves"),
     hints=(
-        "Print torch.tensor([255, 256, 257, 259]).to(torch.bfloat16). Which of the four are still "
-        "themselves?",
+        "Print torch.tensor([255, 256, 257, 259]).to(torch.bfloat16). Which of the four numbers "
+        "are still the same?",
         "bfloat16 keeps 8 binary digits. Positions, frequencies and angles all need more: compute "
         "them in float32 or float64, and only the finished sines and cosines in x's dtype.",
-        "Three places: the arange's dtype, positions.to(...), and the last line, which should add "
-        "encoding.to(x.dtype).",
+        "There are three places to change: the arange's dtype, positions.to(...), and the last "
+        "line, which should add encoding.to(x.dtype).",
     ),
     mistakes=(
-        Mistake(
-            "positions rounded to bfloat16",
-            "bfloat16 holds whole numbers exactly only up to 256: position 257 becomes 256, and "
-            "two tokens get the same encoding. Multiply in float32 or better, round afterwards.",
-            _all_in_half_precision,
-        ),
-        Mistake(
-            "frequencies rounded to bfloat16",
-            "The positions are exact now, but an error of one part in 500 in a frequency grows "
-            "with the position: after some thousand positions the angle is a radian off.",
-            lambda x, positions, base: (
-                x + _add(x, positions, base, torch.float64, x.dtype).to(x.dtype)
-            ),
-        ),
-        Mistake(
-            "positions rounded, frequencies exact",
-            "Your frequencies are exact, but the positions still pass through bfloat16, which "
-            "turns 257 into 256.",
-            lambda x, positions, base: (
-                x + _add(x, positions, base, x.dtype, torch.float64).to(x.dtype)
-            ),
-        ),
-        Mistake(
-            "result no longer in x's dtype",
-            "The numbers are right, but a bfloat16 model gets float32 back. Convert the encoding "
-            "to x.dtype before you add it.",
-            lambda x, positions, base: x + _encoding(positions, x.shape[-1], base),
-        ),
-        Mistake(
-            "x changed in place",
-            "x += ... writes into the caller's tensor. Return a new one: x + ...",
-            _add_in_place,
-        ),
+        _all_in_half_precision,
+        _frequencies_in_half_precision,
+        Mistake("positions rounded, frequencies exact",
+                "Your frequencies are exact, but the positions still pass through bfloat16, which "
+                "turns 257 into 256.",
+                lambda x, positions, base: _add_encoding(x, positions.to(x.dtype), base)),
+        Mistake("result no longer in x's dtype",
+                "The numbers are right, but a bfloat16 model gets float32 back. Convert the "
+                "encoding to x.dtype before you add it.",
+                lambda x, positions, base: x + _encoding(positions, x.shape[-1], base)),
+        _add_encoding_in_place,
     ),
-)
+)  # fmt: skip
 
 # 2.4 the shift matrix ------------------------------------------------------------------------
 
 
 def _blocks(a: Tensor, b: Tensor, c: Tensor, d: Tensor) -> Tensor:
+    """The matrix with a block [[a, b], [c, d]] on its diagonal for every pair."""
     return torch.block_diag(*torch.stack([a, b, c, d], dim=-1).unflatten(-1, (2, 2))).float()
 
 
 def _shift(offset: int, dim: int, base: float) -> Tensor:
-    angles = offset * base ** -_pairs(dim)
+    angles = offset * base ** -_exponents(dim)
     return _blocks(angles.cos(), angles.sin(), -angles.sin(), angles.cos())
 
 
-def _shift_in_halves(offset: int, dim: int, base: float) -> Tensor:
-    angles = offset * base ** -_pairs(dim)
+@mistake(
+    "laid out for sines first, then cosines",
+    "Here sine and cosine of a pair stand side by side, so M has 2 x 2 blocks along its diagonal.",
+)
+def _shift_in_halves(offset, dim, base):
+    angles = offset * base ** -_exponents(dim)
     cos, sin = torch.diag(angles.cos()), torch.diag(angles.sin())
     return torch.cat([torch.cat([cos, sin], dim=1), torch.cat([-sin, cos], dim=1)]).float()
 
 
-def _shift_without_sign(offset: int, dim: int, base: float) -> Tensor:
-    angles = offset * base ** -_pairs(dim)
+@mistake(
+    "both sines positive",
+    "[[cos, sin], [sin, cos]] is no rotation: the cosine's row is -sin, cos.",
+)
+def _shift_without_sign(offset, dim, base):
+    angles = offset * base ** -_exponents(dim)
     return _blocks(angles.cos(), angles.sin(), angles.sin(), angles.cos())
-
-
-def _shift_all_alike(offset: int, dim: int, base: float) -> Tensor:
-    angles = torch.full((dim // 2,), float(offset)).double()
-    return _blocks(angles.cos(), angles.sin(), -angles.sin(), angles.cos())
 
 
 def _shift_cases(rng: Random) -> list[Case]:
@@ -394,26 +289,15 @@ def _is_orthogonal(case: Case, matrix: Tensor) -> bool:
     return torch.allclose(matrix @ matrix.T, torch.eye(len(matrix)).double(), atol=1e-4)
 
 
-def _fits_dim(case: Case, matrix: Tensor) -> bool:
-    return tuple(matrix.shape) == (case["dim"], case["dim"])
-
-
 SHIFT_MATRIX = Exercise(
-    slug="sinusoidal-shift-matrix",
-    title="One matrix for every shift",
-    kind="implement",
-    minutes=20,
-    points=3,
-    name="shift",
-    reference=_shift,
-    cases=_shift_cases,
+    slug="sinusoidal-shift-matrix", title="One matrix for every shift", kind="implement",
+    minutes=20, points=3,
+    name="shift", reference=_shift, cases=_shift_cases, forbidden=("shift_matrix",),
     properties=(
         Property(
             "a shift turns every pair and stretches none: M times its transpose is the identity",
-            _is_orthogonal,
-        ),
+            _is_orthogonal),
     ),
-    forbidden=("shift_matrix",),
     hints=(
         "Begin with dim = 2. You want the two numbers sin(a + k) and cos(a + k) out of sin(a) and "
         "cos(a). The addition formulas give you the four entries.",
@@ -424,166 +308,136 @@ SHIFT_MATRIX = Exercise(
         "for every pair i; or make all blocks and give them to torch.block_diag.",
     ),
     mistakes=(
-        Mistake(
-            "shifts backwards",
-            "Your M takes PE(p) to PE(p - offset): the sines have the wrong sign, or the matrix is "
-            "transposed.",
-            lambda offset, dim, base: _shift(-offset, dim, base),
-        ),
-        Mistake(
-            "laid out for sines first, then cosines",
-            "Here sine and cosine of a pair stand side by side, so M has 2 x 2 blocks along its "
-            "diagonal.",
-            _shift_in_halves,
-        ),
-        Mistake(
-            "both sines positive",
-            "[[cos, sin], [sin, cos]] is no rotation: the cosine's row is -sin, cos.",
-            _shift_without_sign,
-        ),
-        Mistake(
-            "every pair turned alike",
-            "Each pair has its own frequency: pair i turns by offset * base^(-2i/dim).",
-            _shift_all_alike,
-        ),
-        Mistake(
-            "sign of the offset lost",
-            "A negative offset shifts back. Yours shifts forward for both signs.",
-            lambda offset, dim, base: _shift(abs(offset), dim, base),
-        ),
-        Mistake(
-            "base not used",
-            "One of the cases has base 100. Is 10000 written in your code?",
-            lambda offset, dim, base: _shift(offset, dim, 10_000.0),
-        ),
+        Mistake("shifts backwards",
+                "Your M takes PE(p) to PE(p - offset): the sines have the wrong sign, or the "
+                "matrix is transposed.",
+                lambda offset, dim, base: _shift(-offset, dim, base)),
+        _shift_in_halves,
+        _shift_without_sign,
+        Mistake("every pair turned alike",
+                "Each pair has its own frequency: pair i turns by offset * base^(-2i/dim).",
+                lambda offset, dim, base: _shift(offset, dim, base=1.0)),
+        Mistake("sign of the offset lost",
+                "A negative offset shifts back. Your matrix shifts forward for both signs.",
+                lambda offset, dim, base: _shift(abs(offset), dim, base)),
+        Mistake("base not used",
+                "One of the cases has base 100. Is 10000 written in your code?",
+                lambda offset, dim, base: _shift(offset, dim, 10_000.0)),
     ),
-)
+)  # fmt: skip
 
 # 2.5 write the test --------------------------------------------------------------------------
 
 
 def _one_by_one(positions: Tensor, dim: int, base: float) -> Tensor:
-    if dim % 2:
-        raise ValueError(f"dim must be even, got {dim}")
-    row = [
+    _refuse_odd(dim)
+    rows = [
         [f(p / base ** (2 * i / dim)) for i in range(dim // 2) for f in (math.sin, math.cos)]
         for p in positions.flatten().tolist()
     ]
-    return torch.tensor(row).reshape(*positions.shape, dim)
+    return torch.tensor(rows).reshape(*positions.shape, dim)
 
 
 def _by_complex_numbers(positions: Tensor, dim: int, base: float) -> Tensor:
-    if dim % 2:
-        raise ValueError(f"dim must be even, got {dim}")
-    angles = positions.float()[..., None] * (base ** -_pairs(dim)).float()
-    hands = torch.view_as_real(torch.polar(torch.ones_like(angles), angles))
+    _refuse_odd(dim)
+    angles = positions.float()[..., None] * (base ** -_exponents(dim)).float()
+    hands = torch.view_as_real(torch.polar(torch.ones_like(angles), angles))  # cos, sin
     return hands.flip(-1).flatten(-2)
 
 
+_WRONG = {wrong.name: wrong.answer for wrong in ENCODING.mistakes}
+_GAPS = torch.tensor([[0, 3, 17], [5, 2, 90]])
+
+
+def _compare(encoding: Encoding, positions: Tensor, dim: int, base: float) -> None:
+    expected = _one_by_one(positions, dim, base)
+    assert torch.allclose(encoding(positions, dim, base).float(), expected, atol=1e-3)
+
+
 def _test_encoding(encoding: Encoding) -> None:
-    for positions, dim, base in [
-        (torch.tensor([[0, 3, 17], [5, 2, 90]]), 8, 10_000.0),
-        (torch.tensor([4, 1]), 6, 50.0),
-    ]:
-        assert torch.allclose(
-            encoding(positions, dim, base).float(), _one_by_one(positions, dim, base), atol=1e-3
-        )
+    _compare(encoding, _GAPS, 8, 10_000.0)
+    _compare(encoding, torch.tensor([4, 1]), 6, 50.0)
 
 
+@mistake(
+    "only position 0",
+    "cos 0 is 1 and sin 0 is 0 for any frequency: position 0 cannot tell right frequencies from "
+    "wrong ones.",
+)
 def _test_first_row(encoding: Encoding) -> None:
     row = encoding(torch.tensor([0]), 8, 10_000.0)[0]
     assert torch.allclose(row, torch.tensor([0.0, 1.0]).repeat(4))
 
 
+@mistake(
+    "accepts every version",
+    "Nothing was raised for any version. A test must `assert`: returning or printing False is not "
+    "failing. And it must look at values: wrong numbers fit into the right shape.",
+)
 def _test_shape(encoding: Encoding) -> None:
     assert encoding(torch.arange(5), 8, 10_000.0).shape == (5, 8)
 
 
-def _test_counting(encoding: Encoding) -> None:
-    positions = torch.arange(6)
-    expected = _one_by_one(positions, 8, 10_000.0)
-    assert torch.allclose(encoding(positions, 8, 10_000.0).float(), expected, atol=1e-3)
-
-
+@mistake(
+    "asks for equality to the last bit",
+    "Two right programs round differently. Allow a small difference: torch.allclose(..., "
+    "atol=1e-3).",
+)
 def _test_exactly(encoding: Encoding) -> None:
-    positions = torch.tensor([[0, 3, 17], [5, 2, 90]])
-    assert torch.equal(encoding(positions, 8, 50.0), _one_by_one(positions, 8, 50.0))
+    assert torch.equal(encoding(_GAPS, 8, 50.0), _one_by_one(_GAPS, 8, 50.0))
 
 
 ENCODING_TEST = Exercise(
-    slug="sinusoidal-test",
-    title="Write the test: is this the sinusoidal encoding?",
-    kind="test",
-    minutes=15,
-    points=3,
-    name="test_encoding",
-    reference=_test_encoding,
+    slug="sinusoidal-test", title="Write the test: is this the sinusoidal encoding?", kind="test",
+    minutes=15, points=3,
+    name="test_encoding", reference=_test_encoding,
     versions=(
         Version("vectorised", True, _encoding),
         Version("one number at a time", True, _one_by_one),
         Version("with complex numbers", True, _by_complex_numbers),
-        Version("the cosine has the next pair's frequency", False, _cosine_a_pair_too_slow),
-        Version("exponent i/dim instead of 2i/dim", False, _column_as_pair),
-        Version("sines first, then cosines", False, _halves),
-        Version("counts from 1", False, _counts_from_one),
-        Version("positions not used", False, _positions_ignored),
-        Version("base not used", False, _base_ignored),
-        Version("exponents by whole-number division", False, _even(_integer_division)),
+        *(Version(name, False, _WRONG[name]) for name in (
+            "the cosine has the next pair's frequency",
+            "exponent i/dim instead of 2i/dim",
+            "sines first, then cosines",
+            "counts from 1",
+            "positions not used",
+            "base not used",
+        )),
+        Version("exponents by whole-number division", False, _varied(lambda i, dim: 2 * i // dim)),
     ),
     hints=(
-        "Another implementation may share the mistake. Better write down numbers that you know: "
-        "lesson 02 has a worked row for dim = 4.",
+        "Another implementation may share the mistake. It is better to write down numbers that "
+        "you know: lesson 02 has a worked row for dim = 4.",
         "Which inputs make the faults show? Position 0 hides most of them. Consecutive positions "
-        "hide another. So does leaving base at 10000.",
+        "hide another fault, and leaving base at 10000 hides a third.",
         "Try position 3 with dim = 4 and base = 100: sin(3), cos(3), sin(0.3), cos(0.3). Give the "
         "positions as torch.tensor([[3, 0]]), and allow a small difference.",
     ),
     mistakes=(
-        Mistake(
-            "only position 0",
-            "cos 0 is 1 and sin 0 is 0 for any frequency: position 0 cannot tell right frequencies "
-            "from wrong ones.",
-            _test_first_row,
-        ),
-        Mistake(
-            "accepts every version",
-            "Nothing was raised for any version. A test must `assert`: returning or printing False "
-            "is not failing. And it must look at values: wrong numbers fit into the right shape.",
-            _test_shape,
-        ),
-        Mistake(
-            "only positions 0, 1, 2, ... and one base",
-            "A version that counts for itself and one that has 10000 written in it both pass. Use "
-            "positions with a gap and a second base.",
-            _test_counting,
-        ),
-        Mistake(
-            "asks for equality to the last bit",
-            "Two right programs round differently. Allow a small difference: torch.allclose(..., "
-            "atol=1e-3).",
-            _test_exactly,
-        ),
+        _test_first_row,
+        _test_shape,
+        Mistake("only positions 0, 1, 2, ... and one base",
+                "A version that counts for itself and one that has 10000 written in it both pass. "
+                "Use positions with a gap and a second base.",
+                lambda encoding: _compare(encoding, torch.arange(6), 8, 10_000.0)),
+        _test_exactly,
     ),
-)
+)  # fmt: skip
 
 # 2.6 how far is far --------------------------------------------------------------------------
 
 
 def _half_similarity(dim: int) -> int:
     """The first offset at which cos(PE(p), PE(p + offset)) falls below one half."""
-    frequencies = 10_000.0 ** -_pairs(dim)
+    frequencies = 10_000.0 ** -_exponents(dim)
     similarity = torch.cos(torch.arange(1, 5000)[:, None] * frequencies).mean(dim=-1)
     return int((similarity < 0.5).nonzero()[0]) + 1
 
 
 HALF_SIMILARITY = Exercise(
-    slug="sinusoidal-half-similarity",
-    title="Measure: how far until half the likeness is gone?",
-    kind="measure",
-    minutes=15,
-    points=2,
-    name="offset",
-    reference=lambda: _half_similarity(64),
+    slug="sinusoidal-half-similarity", title="Measure: how far until half the likeness is gone?",
+    kind="measure", minutes=15, points=2,
+    name="offset", reference=lambda: _half_similarity(64),
     hints=(
         "Make the encoding of positions 0 to 999 and take the dot product of row 0 with every row. "
         "What is it at offset 0?",
@@ -592,30 +446,20 @@ HALF_SIMILARITY = Exercise(
         "(similarity < 0.5).nonzero()[0] gives the first place where that is so.",
     ),
     mistakes=(
-        Mistake(
-            "dot product not divided by its value at offset 0",
-            "The dot product starts at 32, not at 1. Below half of the start is what is asked.",
-            724,
-        ),
-        Mistake(
-            "one before the first below one half",
-            "At this offset the similarity is still above one half. The next one is the first "
-            "below.",
-            lambda: _half_similarity(64) - 1,
-        ),
-        Mistake(
-            "another width",
-            "This is the answer for dim = 512. The question has dim = 64.",
-            lambda: _half_similarity(512),
-        ),
+        Mistake("dot product not divided by its value at offset 0",
+                "The dot product starts at 32, not at 1. The question asks where it first falls "
+                "below half of that.",
+                724),
+        Mistake("one before the first below one half",
+                "At this offset the similarity is still above one half. The next offset is the "
+                "first one below.",
+                lambda: _half_similarity(64) - 1),
+        Mistake("another width",
+                "This is the answer for dim = 512. The question has dim = 64.",
+                lambda: _half_similarity(512)),
     ),
-)
+)  # fmt: skip
 
 EXERCISES = (
-    ENCODING,
-    LONGEST_WAVE,
-    HALF_PRECISION,
-    SHIFT_MATRIX,
-    ENCODING_TEST,
-    HALF_SIMILARITY,
-)
+    ENCODING, LONGEST_WAVE, HALF_PRECISION, SHIFT_MATRIX, ENCODING_TEST, HALF_SIMILARITY,
+)  # fmt: skip
