@@ -9,52 +9,18 @@ from random import Random
 import torch
 from torch import Tensor
 
-from course_grading.exercise import Case, Exercise, Mistake, Version
+from course_grading.exercise import Case, Exercise, Mistake, Version, mistake
 from course_grading.specs.draw import COUNTS_ITSELF, KEEPS_DTYPE, normal, shuffled
 
 Rotation = Callable[[Tensor, Tensor, float], Tensor]
 
 LIBRARY = ("rotate", "rotation_table", "rotary_frequencies", "Rotary", "shift_matrix")
 
-
-def _frequencies(dim: int, base: float, step: float = 2.0) -> Tensor:
-    return base ** (-torch.arange(dim // 2).double() * step / dim)
-
-
-def _angles(positions: Tensor, frequencies: Tensor) -> Tensor:
-    """(length, pairs), or (batch, 1, length, pairs) to be broadcast over heads."""
-    angles = positions.double()[..., None] * frequencies
-    return angles if positions.ndim == 1 else angles.unsqueeze(1)
-
-
-def _turn_neighbours(x: Tensor, angles: Tensor) -> Tensor:
-    first, second = x[..., 0::2].double(), x[..., 1::2].double()
-    cos, sin = angles.cos(), angles.sin()
-    turned = torch.stack([first * cos - second * sin, second * cos + first * sin], dim=-1)
-    return turned.flatten(-2).to(x.dtype)
-
-
-def _turn_halves(x: Tensor, angles: Tensor) -> Tensor:
-    first, second = x.double().chunk(2, dim=-1)
-    cos, sin = angles.cos(), angles.sin()
-    return torch.cat([first * cos - second * sin, second * cos + first * sin], dim=-1).to(x.dtype)
-
-
-def _neg_half(x: Tensor) -> Tensor:
-    first, second = x.chunk(2, dim=-1)
-    return torch.cat([-second, first], dim=-1)
-
-
 # 6.1 a score by hand -------------------------------------------------------------------------
 
 BY_HAND = Exercise(
-    slug="rotary-score-by-hand",
-    title="A score by hand",
-    kind="predict",
-    minutes=5,
-    points=1,
-    name="score",
-    reference=7,
+    slug="rotary-score-by-hand", title="A score by hand", kind="predict", minutes=5, points=1,
+    name="score", reference=7,
     hints=(
         "How far apart are the two? Only that counts, and every four positions the hands are back "
         "where they started.",
@@ -62,87 +28,77 @@ BY_HAND = Exercise(
         "quarter turn takes (x, y) to (-y, x).",
     ),
     mistakes=(
-        Mistake(
-            "turned the wrong way",
-            "A quarter turn takes (x, y) to (-y, x); yours takes it to (y, -x). The query stands "
-            "after the key, so it is the query that has turned further.",
-            -7,
-        ),
-        Mistake(
-            "not turned at all",
-            "This is the product of the two vectors at the same position. They are 23 apart.",
-            6,
-        ),
-        Mistake(
-            "half a turn",
-            "23 positions are five full turns and three quarters, not a half.",
-            -6,
-        ),
+        Mistake("turned the wrong way",
+                "A quarter turn takes (x, y) to (-y, x); yours takes it to (y, -x). The query "
+                "stands after the key, so it is the query that has turned further.", -7),
+        Mistake("not turned at all",
+                "This is the product of the two vectors at the same position. They are 23 apart.",
+                6),
+        Mistake("half a turn",
+                "23 positions are five full turns and three quarters, not a half.", -6),
     ),
-)
+)  # fmt: skip
 
 # 6.2 the rotation ----------------------------------------------------------------------------
 
 
-def _rotate(x, positions, base):
-    return _turn_neighbours(x, _angles(positions, _frequencies(x.shape[-1], base)))
+def _frequencies(dim: int, base: float, step: float = 2.0) -> Tensor:
+    return base ** (-torch.arange(dim // 2).double() * step / dim)
 
 
-def _rotate_as_halves(x, positions, base):
-    return _turn_halves(x, _angles(positions, _frequencies(x.shape[-1], base)))
+def _angles(x: Tensor, positions: Tensor, frequencies: Tensor) -> Tensor:
+    """(length, pairs), or (batch, 1, length, pairs) to be broadcast over heads."""
+    angles = positions.double()[..., None] * frequencies
+    return angles if positions.ndim == 1 else angles.unsqueeze(1)
 
 
-def _repeated_pairwise_turned_as_halves(x, positions, base):
-    angles = _angles(positions, _frequencies(x.shape[-1], base)).repeat_interleave(2, dim=-1)
-    return (x.double() * angles.cos() + _neg_half(x.double()) * angles.sin()).to(x.dtype)
+def _pairwise(angles: Tensor) -> Tensor:
+    return angles.repeat_interleave(2, dim=-1)
 
 
-def _concatenated_turned_as_neighbours(x, positions, base):
-    angles = _angles(positions, _frequencies(x.shape[-1], base))
-    angles = torch.cat([angles, angles], dim=-1)
-    partner = torch.stack([-x[..., 1::2], x[..., 0::2]], dim=-1).flatten(-2).double()
-    return (x.double() * angles.cos() + partner * angles.sin()).to(x.dtype)
+def _neighbours(x: Tensor) -> Tensor:
+    """Every pair (x, y) of neighbours turned by a quarter: (-y, x)."""
+    return torch.stack([-x[..., 1::2], x[..., 0::2]], dim=-1).flatten(-2)
 
 
-def _both_sines_positive(x, positions, base):
-    angles = _angles(positions, _frequencies(x.shape[-1], base))
-    first, second = x[..., 0::2].double(), x[..., 1::2].double()
-    cos, sin = angles.cos(), angles.sin()
-    turned = torch.stack([first * cos + second * sin, second * cos + first * sin], dim=-1)
-    return turned.flatten(-2).to(x.dtype)
+def _twice(angles: Tensor) -> Tensor:
+    return torch.cat([angles, angles], dim=-1)
 
 
-def _exponent_of_the_column(x, positions, base):
-    return _turn_neighbours(x, _angles(positions, _frequencies(x.shape[-1], base, step=1.0)))
+def _halves(x: Tensor) -> Tensor:
+    """Every pair (x, y) of columns i and i + dim/2 turned by a quarter: (-y, x)."""
+    first, second = x.chunk(2, dim=-1)
+    return torch.cat([-second, first], dim=-1)
 
 
-def _all_alike(x, positions, base):
-    return _turn_neighbours(x, _angles(positions, torch.ones(x.shape[-1] // 2).double()))
+def _turn(
+    x: Tensor,
+    angles: Tensor,
+    spread: Callable[[Tensor], Tensor],
+    quarter: Callable[[Tensor], Tensor],
+) -> Tensor:
+    """Each pair turned by its angle: `spread` gives angles to columns, `quarter` pairs columns."""
+    angles = spread(angles)
+    return (x.double() * angles.cos() + quarter(x.double()) * angles.sin()).to(x.dtype)
 
 
-def _positions_ignored(x, positions, base):
-    return _rotate(x, torch.arange(x.shape[-2]), base)
+def _rotation(
+    spread: Callable[[Tensor], Tensor] = _pairwise,
+    quarter: Callable[[Tensor], Tensor] = _neighbours,
+    frequencies: Callable[[int, float], Tensor] = _frequencies,
+    angles: Callable[[Tensor, Tensor, Tensor], Tensor] = _angles,
+) -> Rotation:
+    """The rotation of neighbours, or what becomes of it when one of these choices is another."""
+
+    def rotation(x, positions, base):
+        turned_by = angles(x, positions, frequencies(x.shape[-1], base))
+        return _turn(x, turned_by, spread, quarter)
+
+    return rotation
 
 
-def _batch_as_position(x, positions, base):
-    frequencies = _frequencies(x.shape[-1], base)
-    angles = torch.arange(len(x)).double()[:, None] * frequencies
-    return _turn_neighbours(x, angles[:, None, None])
-
-
-def _broadcast_over_heads(x, positions, base):
-    angles = positions.double()[..., None] * _frequencies(x.shape[-1], base)
-    return _turn_neighbours(x, angles)
-
-
-def _angles_in_x_dtype(x, positions, base):
-    frequencies = _frequencies(x.shape[-1], base).to(x.dtype)
-    return _turn_neighbours(x, _angles(positions.to(x.dtype), frequencies).to(x.dtype))
-
-
-def _in_place(x, positions, base):
-    x[...] = _rotate(x, positions, base)
-    return x
+_rotate = _rotation()
+_rotate_as_halves = _rotation(spread=_twice, quarter=_halves)
 
 
 def _rotate_cases(rng: Random) -> list[Case]:
@@ -160,16 +116,39 @@ def _rotate_cases(rng: Random) -> list[Case]:
     ]
 
 
+@mistake("frequencies repeated pairwise, rotated as halves",
+         "Two layouts mixed: your angles go 0, 0, 1, 1, ..., which belongs to neighbours, and your "
+         "partner of column i is i + head_dim/2. The two numbers of a pair turn by different "
+         "angles, which is no rotation.")  # fmt: skip
+def _two_layouts_mixed(x, positions, base):
+    return _rotation(quarter=_halves)(x, positions, base)
+
+
+@mistake("positions not used", COUNTS_ITSELF)
+def _positions_ignored(x, positions, base):
+    return _rotate(x, torch.arange(x.shape[-2]), base)
+
+
+@mistake("angles in bfloat16",
+         "bfloat16 holds every whole number only up to 256: position 1001 becomes 1000. Compute "
+         "angles in float32 or better, and round the finished result only.")  # fmt: skip
+def _angles_in_x_dtype(x, positions, base):
+    def rounded(x, positions, frequencies):
+        return _angles(x, positions.to(x.dtype), frequencies.to(x.dtype)).to(x.dtype)
+
+    return _rotation(angles=rounded)(x, positions, base)
+
+
+@mistake("x changed in place",
+         "You write into the caller's tensor. Make a new one: torch.stack does.")  # fmt: skip
+def _in_place(x, positions, base):
+    x[...] = _rotate(x, positions, base)
+    return x
+
+
 ROTATE = Exercise(
-    slug="rotary-rotate",
-    title="The rotation",
-    kind="implement",
-    minutes=25,
-    points=3,
-    name="rotate_neighbours",
-    reference=_rotate,
-    cases=_rotate_cases,
-    properties=(KEEPS_DTYPE,),
+    slug="rotary-rotate", title="The rotation", kind="implement", minutes=25, points=3,
+    name="rotate_neighbours", reference=_rotate, cases=_rotate_cases, properties=(KEEPS_DTYPE,),
     forbidden=LIBRARY,
     hints=(
         "Start with one text, one head and head_dim = 2: then there is one pair, its frequency is "
@@ -183,139 +162,86 @@ ROTATE = Exercise(
         "torch.view_as_complex(x.double().unflatten(-1, (-1, 2))) times torch.polar(1, angles).",
     ),
     mistakes=(
-        Mistake(
-            "turned the wrong way",
-            "Each pair must turn to the left, from (1, 0) towards (0, 1): the minus sign belongs "
-            "to the first number of the pair, x cos - y sin.",
-            lambda x, positions, base: _rotate(x, -positions, base),
-        ),
-        Mistake(
-            "halves instead of neighbours",
-            "A right rotation in the other layout: you pair columns i and i + head_dim/2, and here "
-            "a pair is columns 2i and 2i + 1.",
-            _rotate_as_halves,
-        ),
-        Mistake(
-            "frequencies repeated pairwise, rotated as halves",
-            "Two layouts mixed: your angles go 0, 0, 1, 1, ..., which belongs to neighbours, and "
-            "your partner of column i is i + head_dim/2. The two numbers of a pair turn by "
-            "different angles, which is no rotation.",
-            _repeated_pairwise_turned_as_halves,
-        ),
-        Mistake(
-            "angles concatenated, rotated as neighbours",
-            "Two layouts mixed: angles concatenated with themselves belong to halves. For "
-            "neighbours, columns 2i and 2i + 1 must have the same angle.",
-            _concatenated_turned_as_neighbours,
-        ),
-        Mistake(
-            "both sines positive",
-            "(x cos + y sin, y cos + x sin) is no rotation: the first number has minus y sin. "
-            "Compare the length of a vector before and after.",
-            _both_sines_positive,
-        ),
-        Mistake(
-            "exponent i / head_dim instead of 2i / head_dim",
-            "The exponents run from 0 to nearly 1 over the pairs. Yours stop at one half, so the "
-            "slow pairs are missing.",
-            _exponent_of_the_column,
-        ),
-        Mistake(
-            "every pair at the same speed",
-            "Pair i has the frequency base^(-2i / head_dim). Yours all turn one radian a position.",
-            _all_alike,
-        ),
-        Mistake(
-            "base not used",
-            "The third case has base 100. Is 10000 written in your code?",
-            lambda x, positions, base: _rotate(x, positions, 10_000.0),
-        ),
-        Mistake(
-            "positions not used",
-            COUNTS_ITSELF,
-            _positions_ignored,
-        ),
-        Mistake(
-            "counts from 1",
-            "Position 0 turns nothing: its vectors must stay as they are.",
-            lambda x, positions, base: _rotate(x, positions + 1, base),
-        ),
-        Mistake(
-            "batch index used as position",
-            "All tokens of a text are turned alike, by the number of the text in the batch. x has "
-            "the shape (batch, heads, length, head_dim): position goes with the third axis.",
-            _batch_as_position,
-        ),
-        Mistake(
-            "a (batch, length) table meets the heads",
-            "Angles of shape (batch, length, pairs) are lined up with (heads, length, pairs) of x: "
-            "an error, or silently wrong where batch and heads are equal. Put an axis for the "
-            "heads between: angles[:, None].",
-            _broadcast_over_heads,
-        ),
-        Mistake(
-            "angles in bfloat16",
-            "bfloat16 holds whole numbers only up to 256: position 1001 becomes 1000. Compute "
-            "angles in float32 or better, and round the finished result only.",
-            _angles_in_x_dtype,
-        ),
-        Mistake(
-            "result no longer in x's dtype",
-            "The numbers are right, but a bfloat16 model gets float32 back. End with .to(x.dtype).",
-            lambda x, positions, base: _rotate(x.float(), positions, base),
-        ),
-        Mistake(
-            "x changed in place",
-            "You write into the caller's tensor. Make a new one: torch.stack does.",
-            _in_place,
-        ),
+        Mistake("turned the wrong way",
+                "Each pair must turn to the left, from (1, 0) towards (0, 1): the minus sign "
+                "belongs to the first number of the pair, x cos - y sin.",
+                lambda x, positions, base: _rotate(x, -positions, base)),
+        Mistake("halves instead of neighbours",
+                "A right rotation in the other layout: you pair columns i and i + head_dim/2, and "
+                "here a pair is columns 2i and 2i + 1.", _rotate_as_halves),
+        _two_layouts_mixed,
+        Mistake("angles concatenated, rotated as neighbours",
+                "Two layouts mixed: angles concatenated with themselves belong to halves. For "
+                "neighbours, columns 2i and 2i + 1 must have the same angle.",
+                _rotation(spread=_twice)),
+        Mistake("both sines positive",
+                "(x cos + y sin, y cos + x sin) is no rotation: the first number has minus y sin. "
+                "Compare the length of a vector before and after.",
+                _rotation(quarter=lambda x: x.unflatten(-1, (-1, 2)).flip(-1).flatten(-2))),
+        Mistake("exponent i / head_dim instead of 2i / head_dim",
+                "The exponents run from 0 to nearly 1 over the pairs. Yours stop at one half, so "
+                "the slow pairs are missing.",
+                _rotation(frequencies=lambda dim, base: _frequencies(dim, base, step=1.0))),
+        Mistake("every pair at the same speed",
+                "Pair i has the frequency base^(-2i / head_dim). Yours all turn by one radian per "
+                "position.",
+                _rotation(frequencies=lambda dim, base: torch.ones(dim // 2).double())),
+        Mistake("base not used", "The third case has base 100. Is 10000 written in your code?",
+                lambda x, positions, base: _rotate(x, positions, 10_000.0)),
+        _positions_ignored,
+        Mistake("counts from 1",
+                "Position 0 turns nothing: its vectors must stay as they are.",
+                lambda x, positions, base: _rotate(x, positions + 1, base)),
+        Mistake("batch index used as position",
+                "All tokens of a text are turned alike, by the number of the text in the batch. x "
+                "has the shape (batch, heads, length, head_dim): position goes with the third "
+                "axis.",
+                _rotation(angles=lambda x, positions, frequencies:
+                          torch.arange(len(x))[:, None, None, None] * frequencies)),
+        Mistake("a (batch, length) table meets the heads",
+                "Angles of shape (batch, length, pairs) are lined up with (heads, length, pairs) "
+                "of x. That is an error, or silently wrong where batch and heads are equal. Put an "
+                "axis for the heads between: angles[:, None].",
+                _rotation(angles=lambda x, positions, frequencies:
+                          positions[..., None] * frequencies)),
+        _angles_in_x_dtype,
+        Mistake("result no longer in x's dtype",
+                "The numbers are right, but a bfloat16 model gets float32 back. End with "
+                ".to(x.dtype).", lambda x, positions, base: _rotate(x.float(), positions, base)),
+        _in_place,
     ),
-)
+)  # fmt: skip
 
 # 6.3 counting turns --------------------------------------------------------------------------
 
 
-def _turning_pairs(head_dim: int, base: float, length: float, step: float = 2.0) -> int:
-    return int((2 * math.pi / _frequencies(head_dim, base, step) <= length).sum())
+def _turning_pairs(head_dim: int, base: float, length: float) -> int:
+    return int((2 * math.pi / _frequencies(head_dim, base) <= length).sum())
 
 
 TURNS = Exercise(
-    slug="rotary-complete-turns",
-    title="How many clocks complete a turn?",
-    kind="predict",
-    minutes=10,
-    points=1,
-    name="complete",
-    reference=lambda: _turning_pairs(128, 500_000.0, 8192),
+    slug="rotary-complete-turns", title="How many clocks complete a turn?", kind="predict",
+    minutes=10, points=1, name="complete", reference=_turning_pairs(128, 500_000.0, 8192),
     hints=(
         "Pair i completes a turn within 8192 positions if its wavelength, 2 pi * base^(2i/128), "
         "is at most 8192.",
         "Solve for i: 2i/128 <= log(8192 / (2 pi)) / log(500 000). Then count from i = 0.",
     ),
     mistakes=(
-        Mistake(
-            "pair 0 not counted",
-            "This is the number of the last pair that completes a turn. Counting starts at pair 0.",
-            lambda: _turning_pairs(128, 500_000.0, 8192) - 1,
-        ),
-        Mistake(
-            "2 pi forgotten",
-            "One over the frequency is the number of positions in one radian. A full turn takes "
-            "2 pi times as many.",
-            lambda: _turning_pairs(128, 500_000.0, 8192 * 2 * math.pi),
-        ),
-        Mistake(
-            "base 10 000",
-            "This is right for base 10 000. The question has 500 000, with which pairs are slower.",
-            lambda: _turning_pairs(128, 10_000.0, 8192),
-        ),
-        Mistake(
-            "all pairs",
-            "With the exponent i / 128 all 64 would. It is 2i / 128.",
-            64,
-        ),
+        Mistake("pair 0 not counted",
+                "This is the number of the last pair that completes a turn. Counting starts at "
+                "pair 0.", _turning_pairs(128, 500_000.0, 8192) - 1),
+        Mistake("2 pi forgotten",
+                "One over the frequency is the number of positions in one radian. A full turn "
+                "takes 2 pi times as many.", _turning_pairs(128, 500_000.0, 8192 * 2 * math.pi)),
+        Mistake("base 10 000",
+                "This is right for base 10 000. The question has 500 000, which makes all pairs "
+                "but the first slower.", _turning_pairs(128, 10_000.0, 8192)),
+        Mistake("all pairs",
+                "All 64 pairs would complete a turn with the exponent i / 128. It is 2i / 128.",
+                64),
     ),
-)
+)  # fmt: skip
 
 # 6.4 repair: frequencies over the whole model ------------------------------------------------
 
@@ -325,36 +251,11 @@ def _heads(x: Tensor, num_heads: int) -> Tensor:
     return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)
 
 
-def _rotate_heads(x, positions, num_heads, base):
-    return _rotate_as_halves(_heads(x, num_heads), positions, base)
-
-
-def _rotate_then_split(x, positions, num_heads, base):
-    angles = positions.double()[..., None] * _frequencies(x.shape[-1], base)
-    return _heads(_turn_halves(x, angles), num_heads)
-
-
-def _slices_of_the_model_s_frequencies(x, positions, num_heads, base):
-    heads = _heads(x, num_heads)
-    own = _frequencies(x.shape[-1], base).unflatten(0, (num_heads, -1))  # (heads, pairs)
-    angles = positions.double()[..., None, :, None] * own[:, None]
-    return _turn_halves(heads, angles)
-
-
-def _first_frequencies_of_the_model(x, positions, num_heads, base):
-    heads = _heads(x, num_heads)
-    frequencies = _frequencies(x.shape[-1], base)[: heads.shape[-1] // 2]
-    return _turn_halves(heads, _angles(positions, frequencies))
-
-
-def _heads_by_reshape(x, positions, num_heads, base):
-    batch, length, dim = x.shape
-    return _rotate_as_halves(x.reshape(batch, num_heads, length, -1), positions, base)
-
-
-def _head_number_last(x, positions, num_heads, base):
-    heads = x.unflatten(-1, (-1, num_heads)).permute(0, 3, 1, 2)
-    return _rotate_as_halves(heads, positions, base)
+def _rotate_heads(
+    split: Callable[[Tensor, int], Tensor] = _heads, rotate: Rotation = _rotate_as_halves
+) -> Callable[..., Tensor]:
+    """Heads split off and rotated, or what becomes of that when one of these choices is another."""
+    return lambda x, positions, num_heads, base: rotate(split(x, num_heads), positions, base)
 
 
 def _rotate_heads_cases(rng: Random) -> list[Case]:
@@ -372,17 +273,36 @@ def _rotate_heads_cases(rng: Random) -> list[Case]:
     ]
 
 
+@mistake("the whole model rotated as one head",
+         "Pairs are made across heads, and their frequencies spread over d_model: the first heads "
+         "get fast pairs only, the last ones slow pairs only. Split into heads first.")  # fmt: skip
+def _rotate_then_split(x, positions, num_heads, base):
+    angles = positions[..., None] * _frequencies(x.shape[-1], base)
+    return _heads(_turn(x, angles, _twice, _halves), num_heads)
+
+
+@mistake("every head a slice of the model's frequencies",
+         "Pairs stay inside a head now, but head 0 still turns fast and the last head slowly. All "
+         "heads have the same frequencies, base^(-2i / head_dim).")  # fmt: skip
+def _slices_of_the_model_s_frequencies(x, positions, num_heads, base):
+    frequencies = _frequencies(x.shape[-1], base).unflatten(0, (num_heads, -1))  # (heads, pairs)
+    angles = positions[..., None, :, None] * frequencies[:, None]
+    return _turn(_heads(x, num_heads), angles, _twice, _halves)
+
+
+@mistake("frequencies spread over d_model",
+         "All heads turn alike now, but the exponent is 2i / d_model: only fast pairs are left. "
+         "It must be 2i / head_dim.")  # fmt: skip
+def _first_frequencies_of_the_model(x, positions, num_heads, base):
+    heads = _heads(x, num_heads)
+    frequencies = _frequencies(x.shape[-1], base)[: heads.shape[-1] // 2]
+    return _turn(heads, _angles(heads, positions, frequencies), _twice, _halves)
+
+
 ROTATE_HEADS = Exercise(
-    slug="rotary-head-frequencies",
-    title="Repair: slow heads and fast heads",
-    kind="repair",
-    minutes=20,
-    points=3,
-    name="rotate_heads",
-    reference=_rotate_heads,
-    cases=_rotate_heads_cases,
-    properties=(KEEPS_DTYPE,),
-    forbidden=LIBRARY,
+    slug="rotary-head-frequencies", title="Repair: slow heads and fast heads", kind="repair",
+    minutes=20, points=3, name="rotate_heads", reference=_rotate_heads(),
+    cases=_rotate_heads_cases, properties=(KEEPS_DTYPE,), forbidden=LIBRARY,
     hints=(
         "With num_heads = 1 it is right. Take num_heads = 2 and print the frequencies: which of "
         "them does each head get? And which columns does x.chunk(2) pair?",
@@ -393,64 +313,34 @@ ROTATE_HEADS = Exercise(
         "heads: angles.unsqueeze(-3) serves for (length,) as well.",
     ),
     mistakes=(
-        Mistake(
-            "the whole model rotated as one head",
-            "Pairs are made across heads, and their frequencies spread over d_model: the first "
-            "heads get fast pairs only, the last ones slow pairs only. Split into heads first.",
-            _rotate_then_split,
-        ),
-        Mistake(
-            "every head a slice of the model's frequencies",
-            "Pairs stay inside a head now, but head 0 still turns fast and the last head slowly. "
-            "All heads have the same frequencies, base^(-2i / head_dim).",
-            _slices_of_the_model_s_frequencies,
-        ),
-        Mistake(
-            "frequencies spread over d_model",
-            "All heads turn alike now, but the exponent is 2i / d_model: only fast pairs are left. "
-            "It must be 2i / head_dim.",
-            _first_frequencies_of_the_model,
-        ),
-        Mistake(
-            "heads cut across tokens",
-            "reshape(batch, num_heads, length, head_dim) mixes tokens and heads: each token's "
-            "numbers belong together. Split the last axis, then swap: unflatten(-1, (num_heads, "
-            "-1)).transpose(1, 2).",
-            _heads_by_reshape,
-        ),
-        Mistake(
-            "neighbours instead of halves",
-            "A right rotation in the other layout. As published, a pair is columns i and i + "
-            "head_dim/2 of its head: leave it so.",
-            lambda x, positions, num_heads, base: _rotate(_heads(x, num_heads), positions, base),
-        ),
-        Mistake(
-            "heads interleaved",
-            "Head 0 is the first head_dim columns, not every num_heads-th column: "
-            "unflatten(-1, (num_heads, head_dim)), heads first.",
-            _head_number_last,
-        ),
-        Mistake(
-            "positions not used",
-            "You count 0, 1, 2, ... yourself. Use the numbers in `positions`.",
-            lambda x, positions, num_heads, base: _rotate_heads(
-                x, torch.arange(x.shape[1]), num_heads, base
-            ),
-        ),
-        Mistake(
-            "base not used",
-            "The third case has base 100. Is 10000 written in your code?",
-            lambda x, positions, num_heads, base: _rotate_heads(x, positions, num_heads, 10_000.0),
-        ),
-        Mistake(
-            "heads not split off",
-            "The result has the shape (batch, heads, length, head_dim).",
-            lambda x, positions, num_heads, base: (
-                _rotate_heads(x, positions, num_heads, base).transpose(1, 2).flatten(-2)
-            ),
-        ),
+        _rotate_then_split,
+        _slices_of_the_model_s_frequencies,
+        _first_frequencies_of_the_model,
+        Mistake("heads cut across tokens",
+                "reshape(batch, num_heads, length, head_dim) mixes tokens and heads: each token's "
+                "numbers belong together. Split the last axis, then swap: unflatten(-1, "
+                "(num_heads, -1)).transpose(1, 2).",
+                _rotate_heads(split=lambda x, n: x.reshape(len(x), n, x.shape[1], -1))),
+        Mistake("neighbours instead of halves",
+                "A right rotation in the other layout. As published, a pair is columns i and i + "
+                "head_dim/2 of its head: leave it so.", _rotate_heads(rotate=_rotate)),
+        Mistake("heads interleaved",
+                "Head 0 is the first head_dim columns, not every num_heads-th column: "
+                "unflatten(-1, (num_heads, head_dim)), heads first.",
+                _rotate_heads(split=lambda x, n: x.unflatten(-1, (-1, n)).permute(0, 3, 1, 2))),
+        Mistake("positions not used",
+                "You count 0, 1, 2, ... yourself. Use the numbers in `positions`.",
+                lambda x, positions, num_heads, base:
+                    _rotate_heads()(x, torch.arange(x.shape[1]), num_heads, base)),
+        Mistake("base not used", "The third case has base 100. Is 10000 written in your code?",
+                lambda x, positions, num_heads, base:
+                    _rotate_heads()(x, positions, num_heads, 10_000.0)),
+        Mistake("heads not split off",
+                "The result has the shape (batch, heads, length, head_dim).",
+                lambda x, positions, num_heads, base:
+                    _rotate_heads()(x, positions, num_heads, base).transpose(1, 2).flatten(-2)),
     ),
-)
+)  # fmt: skip
 
 # 6.5 write the test --------------------------------------------------------------------------
 
@@ -464,20 +354,8 @@ def _by_matrices(x: Tensor, positions: Tensor, base: float) -> Tensor:
 
 
 def _adds_waves(x, positions, base):
-    angles = _angles(positions, _frequencies(x.shape[-1], base))
+    angles = positions[:, None] * _frequencies(x.shape[-1], base)
     return (x + torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)).to(x.dtype)
-
-
-def _turns_by_the_square(x, positions, base):
-    return _rotate(x, positions**2, base)
-
-
-def _stretches(x, positions, base):
-    return 1.1 * _rotate(x, positions, base)
-
-
-def _fades(x, positions, base):
-    return _rotate(x, positions, base) * 0.99 ** positions[:, None]
 
 
 def _pieces() -> tuple[Tensor, Tensor, Tensor]:
@@ -508,52 +386,49 @@ def _distance_matters(rotation: Rotation) -> None:
     assert not torch.allclose(still @ near.T, still @ far.T, atol=1e-2), "distance has no effect"
 
 
-def _test_rotation(rotation: Rotation) -> None:
-    _same_lengths(rotation)
-    _same_scores_when_moved(rotation)
-    _distance_matters(rotation)
+def _test_of(*promises: Callable[[Rotation], None]) -> Callable[[Rotation], None]:
+    def test(rotation):
+        for promise in promises:
+            promise(rotation)
+
+    return test
 
 
-def _test_scores_only(rotation: Rotation) -> None:
-    _same_scores_when_moved(rotation)
-    _distance_matters(rotation)
-
-
-def _test_scores_and_lengths(rotation: Rotation) -> None:
-    _same_lengths(rotation)
-    _same_scores_when_moved(rotation)
-
-
+@mistake("accepts every version",
+         "Nothing was raised for any version. A test must `assert`: returning or printing False "
+         "is not failing. And it must look at values: wrong numbers fit into the right "
+         "shape.")  # fmt: skip
 def _test_shape(rotation: Rotation) -> None:
     q, _, positions = _pieces()
     assert rotation(q, positions, 100.0).shape == q.shape
 
 
+@mistake("compares with one layout",
+         "This rejects right versions: columns may be paired as neighbours or as halves, and turn "
+         "left or right. Test what all of them have in common.")  # fmt: skip
 def _test_against_neighbours(rotation: Rotation) -> None:
     q, _, positions = _pieces()
     assert torch.allclose(rotation(q, positions, 100.0), _rotate(q, positions, 100.0), atol=1e-3)
 
 
 ROTATION_TEST = Exercise(
-    slug="rotary-test",
-    title="Write the test: is this a rotary encoding?",
-    kind="test",
-    minutes=20,
-    points=3,
-    name="test_rotation",
-    reference=_test_rotation,
+    slug="rotary-test", title="Write the test: is this a rotary encoding?", kind="test",
+    minutes=20, points=3, name="test_rotation",
+    reference=_test_of(_same_lengths, _same_scores_when_moved, _distance_matters),
     versions=(
         Version("neighbours", True, _rotate),
         Version("halves", True, _rotate_as_halves),
         Version("turns to the right", True, lambda x, p, base: _rotate(x, -p, base)),
         Version("by matrices", True, _by_matrices),
         Version("adds the sinusoid", False, _adds_waves),
-        Version("turns by the square of the position", False, _turns_by_the_square),
-        Version("two layouts mixed", False, _repeated_pairwise_turned_as_halves),
-        Version("fades with the position", False, _fades),
-        Version("makes everything longer", False, _stretches),
-        Version("turns nothing", False, lambda x, positions, base: x.clone()),
-        Version("counts for itself", False, _positions_ignored),
+        Version("turns by the square of the position", False,
+                lambda x, p, base: _rotate(x, p**2, base)),
+        Version("two layouts mixed", False, _two_layouts_mixed.answer),
+        Version("fades with the position", False,
+                lambda x, p, base: _rotate(x, p, base) * 0.99 ** p[:, None]),
+        Version("makes everything longer", False, lambda x, p, base: 1.1 * _rotate(x, p, base)),
+        Version("turns nothing", False, lambda x, p, base: x.clone()),
+        Version("counts for itself", False, _positions_ignored.answer),
     ),
     hints=(
         "You cannot compare numbers with a rotation of your own: columns may be paired in any way. "
@@ -562,41 +437,24 @@ ROTATION_TEST = Exercise(
         "do change when only one of them moves: otherwise a version that does nothing passes.",
         "Take q and k of shape (6, 8), and positions with gaps, such as [0, 1, 2, 5, 9, 20]: one "
         "version counts 0, 1, 2, ... itself, and moving everything does not find it. Moving only "
-        "the keys, by one, does. Allow 0.01.",
+        "the keys, by one, does find it. Allow differences of 0.01.",
     ),
     mistakes=(
-        Mistake(
-            "lengths not tested",
-            "All that is left to find are versions that stretch: scores may know the distance "
-            "alone while vectors get longer. Compare norms before and after.",
-            _test_scores_only,
-        ),
-        Mistake(
-            "never asks whether distance matters",
-            "A version that does nothing keeps every length and every score. So does one that "
-            "ignores `positions`. Move the key alone: the score has to change.",
-            _test_scores_and_lengths,
-        ),
-        Mistake(
-            "lengths only",
-            "Turning by the wrong angle keeps lengths as well. The point of a rotation is its "
-            "scores: move query and key together, and compare.",
-            _same_lengths,
-        ),
-        Mistake(
-            "accepts every version",
-            "Nothing was raised for any version. A test must `assert`: returning or printing False "
-            "is not failing. And it must look at values: wrong numbers fit into the right shape.",
-            _test_shape,
-        ),
-        Mistake(
-            "compares with one layout",
-            "This rejects right versions: columns may be paired as neighbours or as halves, and "
-            "turn left or right. Test what all of them have in common.",
-            _test_against_neighbours,
-        ),
+        Mistake("lengths not tested",
+                "Your test misses a version that stretches: scores may depend on the distance "
+                "alone while vectors get longer. Compare norms before and after.",
+                _test_of(_same_scores_when_moved, _distance_matters)),
+        Mistake("never asks whether distance matters",
+                "A version that does nothing keeps every length and every score. So does one that "
+                "ignores `positions`. Move the key alone: the score has to change.",
+                _test_of(_same_lengths, _same_scores_when_moved)),
+        Mistake("lengths only",
+                "Turning by the wrong angle keeps lengths as well. The point of a rotation is its "
+                "scores: move query and key together, and compare.", _same_lengths),
+        _test_shape,
+        _test_against_neighbours,
     ),
-)
+)  # fmt: skip
 
 # 6.6 a head that is fooled -------------------------------------------------------------------
 
@@ -609,13 +467,8 @@ def _rival(frequencies: Tensor, target: int = 100, reach: int = 2000) -> int:
 
 
 RIVAL = Exercise(
-    slug="rotary-fooled-head",
-    title="Measure: a head that is fooled",
-    kind="measure",
-    minutes=15,
-    points=2,
-    name="rival",
-    reference=lambda: _rival(_frequencies(64, 10_000.0)[:8]),
+    slug="rotary-fooled-head", title="Measure: a head that is fooled", kind="measure", minutes=15,
+    points=2, name="rival", reference=lambda: _rival(_frequencies(64, 10_000.0)[:8]),
     hints=(
         "All pairs have length 1 and meet at distance 100. So at distance D the score is the sum "
         "over the eight pairs of cos((D - 100) * frequency).",
@@ -624,30 +477,19 @@ RIVAL = Exercise(
         "Set scores[98:103] to -9, then take argmax.",
     ),
     mistakes=(
-        Mistake(
-            "steps from the target instead of distance",
-            "This is how far the rival is from 100. The question asks for its distance from the "
-            "query.",
-            lambda: _rival(_frequencies(64, 10_000.0)[:8]) - 100,
-        ),
-        Mistake(
-            "all 32 pairs",
-            "This head uses its eight fastest pairs only. With all pairs the best of the rest is "
-            "beside the target.",
-            lambda: _rival(_frequencies(64, 10_000.0)),
-        ),
-        Mistake(
-            "the eight pairs of a narrow head",
-            "These are the frequencies of a head of width 16. The head has width 64 and uses the "
-            "first eight of its 32 pairs: the exponents are 2i / 64.",
-            lambda: _rival(_frequencies(16, 10_000.0)),
-        ),
-        Mistake(
-            "the target itself",
-            "At 100 the score is the highest of all. Leave out 98 to 102.",
-            100,
-        ),
+        Mistake("steps from the target instead of distance",
+                "This is how far the rival is from 100. The question asks for its distance from "
+                "the query.", lambda: _rival(_frequencies(64, 10_000.0)[:8]) - 100),
+        Mistake("all 32 pairs",
+                "This head uses its eight fastest pairs only. With all pairs the best of the rest "
+                "is beside the target.", lambda: _rival(_frequencies(64, 10_000.0))),
+        Mistake("the eight pairs of a narrow head",
+                "These are the frequencies of a head of width 16. The head has width 64 and uses "
+                "the first eight of its 32 pairs: the exponents are 2i / 64.",
+                lambda: _rival(_frequencies(16, 10_000.0))),
+        Mistake("the target itself",
+                "At 100 the score is the highest of all. Leave out 98 to 102.", 100),
     ),
-)
+)  # fmt: skip
 
 EXERCISES = (BY_HAND, ROTATE, TURNS, ROTATE_HEADS, ROTATION_TEST, RIVAL)

@@ -84,8 +84,8 @@ def _shaw_cases(rng: Random) -> list[Case]:
 
     in_order = torch.arange(5)
     gaps = torch.tensor([0, 1, 4, 9])
-    one = shuffled(rng, 6, 20)
-    mixed = torch.stack([one, one.flip(0)])
+    order = shuffled(rng, 6, 20)
+    mixed = torch.stack([order, order.flip(0)])
     newest = torch.tensor([rng.randint(7, 30)])
     return [
         case(in_order, in_order),
