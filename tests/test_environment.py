@@ -15,6 +15,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 ROOT = Path(__file__).parent.parent
+PACKAGES = ("course_lib", "course_lab", "course_grading")
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT = PYPROJECT["project"]
 CORE = [Requirement(text) for text in PROJECT["dependencies"]]
@@ -125,7 +126,8 @@ def test_what_the_package_imports_is_declared() -> None:
     declared = {canonicalize_name(requirement.name) for requirement in CORE}
     providers = metadata.packages_distributions()
     undeclared = set()
-    for path in (ROOT / "course_lib").rglob("*.py"):
+    files = [path for package in PACKAGES for path in (ROOT / package).rglob("*.py")]
+    for path in files:
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Import):
                 modules = [alias.name for alias in node.names]
@@ -134,7 +136,7 @@ def test_what_the_package_imports_is_declared() -> None:
             else:
                 continue
             for module in (name.partition(".")[0] for name in modules):
-                if module in sys.stdlib_module_names or module == "course_lib":
+                if module in sys.stdlib_module_names or module in PACKAGES:
                     continue
                 here = path.relative_to(ROOT).as_posix()
                 if node.col_offset > 0 and (here, module) in OPTIONAL:

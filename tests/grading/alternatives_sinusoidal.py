@@ -1,0 +1,90 @@
+"""Right answers to lesson 02's exercises, written in other styles."""
+
+import math
+
+import numpy as np
+import torch
+
+
+def encoding_in_loops(positions, dim, base):
+    if dim % 2 == 1:
+        raise ValueError("dim must be even")
+    out = torch.zeros(*positions.shape, dim)
+    for place in np.ndindex(*positions.shape):
+        for column in range(dim):
+            angle = int(positions[place]) / base ** (2 * (column // 2) / dim)
+            out[(*place, column)] = math.sin(angle) if column % 2 == 0 else math.cos(angle)
+    return out
+
+
+def encoding_by_complex_numbers(positions, dim, base):
+    if dim % 2:
+        raise ValueError(f"{dim} is odd")
+    frequencies = base ** (-torch.arange(0, dim, 2, dtype=torch.float64) / dim)
+    hands = torch.exp(1j * positions[..., None] * frequencies)
+    return torch.stack([hands.imag, hands.real], dim=-1).reshape(*positions.shape, dim)
+
+
+def encoding_by_numpy(positions, dim, base):
+    if dim % 2:
+        raise ValueError(f"{dim} is odd")
+    out = np.empty((*positions.shape, dim), dtype=np.float32)
+    angles = positions.numpy()[..., None] * np.exp(-np.arange(0, dim, 2) / dim * np.log(base))
+    out[..., 0::2], out[..., 1::2] = np.sin(angles), np.cos(angles)
+    return torch.from_numpy(out)
+
+
+def add_encoding_in_float32(x, positions, base):
+    dim = x.shape[-1]
+    frequencies = torch.exp(-torch.arange(0, dim, 2) * (math.log(base) / dim))
+    angles = positions.float().unsqueeze(-1) * frequencies
+    encoding = torch.empty(*positions.shape, dim)
+    encoding[..., 0::2], encoding[..., 1::2] = angles.sin(), angles.cos()
+    return x + encoding.to(x.dtype)
+
+
+def add_encoding_rounded_once(x, positions, base):
+    return (x.double() + encoding_by_complex_numbers(positions, x.shape[-1], base)).to(x.dtype)
+
+
+def shift_in_loops(offset, dim, base):
+    matrix = torch.zeros(dim, dim)
+    for i in range(dim // 2):
+        angle = offset / base ** (2 * i / dim)
+        matrix[2 * i, 2 * i] = matrix[2 * i + 1, 2 * i + 1] = math.cos(angle)
+        matrix[2 * i, 2 * i + 1] = math.sin(angle)
+        matrix[2 * i + 1, 2 * i] = -math.sin(angle)
+    return matrix
+
+
+def shift_by_matrix_exponential(offset, dim, base):
+    frequencies = base ** (-torch.arange(0, dim, 2, dtype=torch.float64) / dim)
+    generator = torch.zeros(dim, dim, dtype=torch.float64)
+    even = torch.arange(0, dim, 2)
+    generator[even, even + 1], generator[even + 1, even] = frequencies, -frequencies
+    return torch.linalg.matrix_exp(offset * generator)
+
+
+def encoding_test_by_hand(encoding):
+    row = encoding(torch.tensor([[3, 0]]), 4, 100.0)[0, 0].tolist()
+    for got, want in zip(
+        row, [math.sin(3), math.cos(3), math.sin(0.3), math.cos(0.3)], strict=True
+    ):
+        assert abs(got - want) < 1e-3
+
+
+def encoding_test_by_entries(encoding):
+    table = encoding(torch.tensor([9, 2]), 6, 30.0)
+    for row, position in enumerate((9, 2)):
+        for pair in range(3):
+            angle = position * 30.0 ** (-pair / 3)
+            assert math.isclose(table[row, 2 * pair], math.sin(angle), abs_tol=1e-3)
+            assert math.isclose(table[row, 2 * pair + 1], math.cos(angle), abs_tol=1e-3)
+
+
+ALTERNATIVES = {
+    "sinusoidal-encoding": [encoding_in_loops, encoding_by_complex_numbers, encoding_by_numpy],
+    "sinusoidal-half-precision": [add_encoding_in_float32, add_encoding_rounded_once],
+    "sinusoidal-shift-matrix": [shift_in_loops, shift_by_matrix_exponential],
+    "sinusoidal-test": [encoding_test_by_hand, encoding_test_by_entries],
+}
