@@ -1,40 +1,149 @@
-"""The rooms of course_lib: imports run one way, and encodings stand on torch alone."""
+"""The rooms: imports run one way, encodings can be read alone, and no room grows unseen."""
 
 import ast
+import sys
 from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).parents[1] / "course_lib"
-ROOMS = ["encodings", "model", "lab", "figures", "grading"]
-FILES = sorted(PACKAGE.rglob("*.py"))
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("course_lib", "course_lab", "course_grading")
+# A room imports from itself and from the rooms before it. `course_lib` is what stands outside of
+# encodings and model: its __init__, and directions for those who come from the first edition.
+ROOMS = (
+    "course_lib",
+    "course_lib.encodings",
+    "course_lib.model",
+    "course_lab",
+    "course_lab.figures",
+    "course_lab.__main__",
+    "course_grading",
+)
+FILES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+ENCODINGS = sorted((ROOT / "course_lib" / "encodings").glob("*.py"))
+every_file = pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+every_encoding = pytest.mark.parametrize("path", ENCODINGS, ids=lambda path: path.stem)
 
 
-def imported(path):
-    """The names of all modules that a file imports, anywhere in it."""
-    for node in ast.walk(ast.parse(path.read_text())):
+def imported(tree):
+    """The names of all modules that a file imports, also inside of functions or by a string."""
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
+            assert not node.level, (
+                f"line {node.lineno}: write the whole name, without dots in front"
+            )
             yield node.module
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+            yield from (part.value for part in node.args if isinstance(part, ast.Constant))
 
 
 def room_of(module):
-    parts = module.split(".")
-    known = parts[0] == "course_lib" and len(parts) > 1 and parts[1] in ROOMS
-    return parts[1] if known else None
+    """The innermost room that a module stands in; None for a module of somebody else."""
+    rooms = [room for room in ROOMS if f"{module}.".startswith(f"{room}.")]
+    return max(rooms, key=len, default=None)
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def climbs(source, module):
+    """The imports in `module` that lead to a room above it."""
+    floor = ROOMS.index(room_of(module))
+    names = {name for name in imported(ast.parse(source)) if room_of(name)}
+    return sorted(name for name in names if ROOMS.index(room_of(name)) > floor)
+
+
+@every_file
 def test_imports_run_one_way(path):
-    own = path.relative_to(PACKAGE).parts[0]
-    if own in ROOMS:
-        behind = ROOMS[: ROOMS.index(own) + 1]
-        assert {room_of(module) for module in imported(path)} - {None} <= set(behind)
+    module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+    assert climbs(path.read_text(), module) == []
 
 
-@pytest.mark.parametrize("path", sorted((PACKAGE / "encodings").glob("*.py")), ids=lambda p: p.stem)
+@every_file
+def test_nobody_imports_the_directions_for_the_first_edition(path):
+    names = set(imported(ast.parse(path.read_text())))
+    assert not any(f"{name}.".startswith("course_lib.grading.") for name in names)
+
+
+@pytest.mark.parametrize(
+    ("source", "module", "above"),
+    [
+        ("from course_lab import figures", "course_lab.probes", "course_lab.figures"),
+        ("import course_lib.model.decoder", "course_lib.encodings.rotary", "course_lib.model"),
+        ("def late():\n    import course_grading", "course_lab.figures.plots", "course_grading"),
+        ("import_module('course_grading.cli')", "course_lab.__main__", "course_grading"),
+        ("from course_lab.__main__ import run", "course_lab.figures", "course_lab.__main__"),
+        ("from course_lab.figures import show", "course_lab.__main__", None),
+        ("from course_lib import encodings\nimport torch", "course_grading.specs.yarn", None),
+        ("import course_grading", "course_lib.grading", "course_grading"),
+    ],
+)
+def test_an_import_from_above_is_seen_wherever_it_stands(source, module, above):
+    assert {room_of(name) for name in climbs(source, module)} == ({above} if above else set())
+
+
+@every_encoding
 def test_encodings_stand_on_torch_alone(path):
-    outside = {"__future__", "collections", "jaxtyping", "math", "torch", "typing", "course_lib"}
-    assert {module.split(".")[0] for module in imported(path)} <= outside
+    packages = {name.split(".")[0] for name in imported(ast.parse(path.read_text()))}
+    assert packages - sys.stdlib_module_names <= {"torch", "jaxtyping", "course_lib"}
+
+
+def names_in(node):
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+
+
+def leaning_functions(source):
+    """The functions of a file of encodings that need another file than angles or consecutive."""
+    beneath = {f"course_lib.encodings.{name}" for name in ("angles", "consecutive")}
+    tree = ast.parse(source)
+    others = {
+        alias.asname or alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and room_of(node.module) and node.module not in beneath
+        for alias in node.names
+    }
+    for node in tree.body:  # a class that stands on another file leads there, too
+        if isinstance(node, ast.ClassDef) and names_in(node) & others:
+            others.add(node.name)
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    return [function.name for function in functions if names_in(function) & others]
+
+
+@every_encoding
+def test_functions_of_encodings_can_be_read_or_copied_alone(path):
+    assert leaning_functions(path.read_text()) == []
+
+
+def test_a_function_that_leans_on_another_file_is_seen():
+    imports = "from course_lib.encodings.scheme import PositionScheme\n"
+    scheme = "class Mine(PositionScheme):\n    def table(self): ...\n"
+    assert leaning_functions(imports + "def of(scheme: PositionScheme): ...") == ["of"]
+    assert leaning_functions(imports + scheme + "def make(): return Mine()") == ["make"]
+    assert leaning_functions(imports + scheme + "def alone(x): return x") == []
+    angles = "from course_lib.encodings.angles import rotation_table\n"
+    assert leaning_functions(angles + "def turn(x): return rotation_table(x)") == []
+
+
+def lines_of(folder):
+    return sum(len(path.read_text().splitlines()) for path in (ROOT / folder).rglob("*.py"))
+
+
+def test_the_reference_is_small_enough_to_be_read_whole():
+    # Ten schemes, seven context extensions and a transformer, in about a hundred lines each; what
+    # is only measured or drawn belongs in course_lab.
+    assert lines_of("course_lib") <= 1700
+
+
+def test_the_laboratory_holds_only_what_lessons_tests_and_commands_use():
+    # Its size when everything that nothing used was taken out: for something new, look first
+    # whether something old can go.
+    assert lines_of("course_lab") <= 4700
+
+
+def test_an_exercise_takes_a_hundred_lines_on_average():
+    # Six wrong answers of ten lines, each with its name and reason beside its code, and forty
+    # lines for the right answer, its cases and its hints.
+    from course_grading.specs import EXERCISES
+
+    exercises = len(EXERCISES)
+    assert lines_of("course_grading/specs") <= 100 * exercises
