@@ -2,18 +2,27 @@
 
 Most wrong versions are bugs that were found in published code or courses, made again in a few
 lines; the others are close relatives of them.
-Each is right on the inputs that people try first.
+Each is right on the inputs that people try first. What stands above it is its name and what a
+learner reads whose test lets it pass. Each room ends with the list of all that hangs in it.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from course_grading.exercise import Version
+
 BASE = 10_000.0
+
+
+def exhibit(name: str, why: str) -> Callable[[Callable[..., Any]], Version]:
+    """Make a function a wrong version under this name; `why` says how it gets past a test."""
+    return lambda function: Version(name, False, function, why)
 
 
 def theta(dim: int, base: float = BASE) -> Tensor:
@@ -47,41 +56,74 @@ def embed_one_by_one(x, positions, factor=1):
     return out
 
 
+@exhibit("the column's own number in the exponent",
+         "Column 1 should share column 0's frequency and has another one: for dim = 512, position "
+         "1 reads 0.570 there instead of cos(1) = 0.540. At position 0 every cosine is 1, whatever "
+         "its frequency: compare numbers at another position.")  # fmt: skip
 def embed_column_number(x, positions, factor=1):
     columns = torch.arange(x.shape[-1])
     angles = (positions / factor)[:, None] / BASE ** (2 * columns / x.shape[-1])
     return x + torch.where(columns % 2 == 0, angles.sin(), angles.cos()).to(x.dtype)
 
 
+@exhibit("exponent i/d instead of 2i/d",
+         "The slowest frequencies are never reached: every pair after the first turns too fast. "
+         "Pair 0 does not show it: compare all columns, at a position above 0.")  # fmt: skip
 def embed_half_exponent(x, positions, factor=1):
     dim = x.shape[-1]
     frequencies = BASE ** (-torch.arange(dim // 2) / dim)
     return x + waves((positions / factor)[:, None] * frequencies).to(x.dtype)
 
 
+@exhibit("the number of the text used as position",
+         "Written for (length, batch, dim), called with (batch, length, dim): each text gets one "
+         "row for all of its tokens, and nothing raises. Give it several texts of several tokens, "
+         "and look at more than the first text.")  # fmt: skip
 def embed_batch_as_position(x, positions, factor=1):
     table = waves((positions.double() / factor)[:, None] * theta(x.shape[-1]))
     return x + table[: x.size(0)].unsqueeze(1).to(x.dtype)
 
 
+@exhibit("whole numbers scaled in place",
+         "Positions are integers, and dividing integers in place leaves integers: with factor 2, "
+         "positions 2 and 3 both become 1. Use a factor above 1 and a position that it does not "
+         "divide.")  # fmt: skip
 def embed_integers_in_place(x, positions, factor=1):
     scaled = positions.clone()
     scaled //= factor
     return x + waves(scaled[:, None] * theta(x.shape[-1])).to(x.dtype)
 
 
+@exhibit("positions in the model's dtype",
+         "bfloat16 has every whole number up to 256 and then every second one: 257 becomes 256. It "
+         "shows for x in bfloat16 and positions beyond 256 only.")  # fmt: skip
 def embed_positions_in_dtype(x, positions, factor=1):
     scaled = positions.to(x.dtype) / factor
     return x + waves(scaled[:, None].double() * theta(x.shape[-1])).to(x.dtype)
 
 
+WAVES = (
+    Version("in float64, rounded at the end", True, embed),
+    Version("in float32 throughout", True, embed_in_float32,
+            "Angles in float32 are right to a thousandth up to some thousands of positions. Allow "
+            "a small difference, and in bfloat16 a larger one, of a hundredth or more."),
+    Version("one number at a time", True, embed_one_by_one),
+    embed_column_number, embed_half_exponent, embed_batch_as_position, embed_integers_in_place,
+    embed_positions_in_dtype,
+)  # fmt: skip
+
 # 12.2 turn(x, positions) ----------------------------------------------------------------------
+
+ANY_LAYOUT = (
+    "Which columns make a pair is free here. Compare what does not depend on it: scores of "
+    "turned vectors, and only with vectors whose numbers are all alike."
+)
 
 
 def angles_for(x: Tensor, positions: Tensor, frequencies: Tensor | None = None) -> Tensor:
     """Angles that broadcast over heads: (length, pairs) or (batch, 1, length, pairs)."""
-    own = theta(x.shape[-1]) if frequencies is None else frequencies
-    angles = positions.double()[..., None] * own
+    frequencies = theta(x.shape[-1]) if frequencies is None else frequencies
+    angles = positions.double()[..., None] * frequencies
     return angles if positions.ndim == 1 else angles.unsqueeze(1)
 
 
@@ -113,6 +155,9 @@ def turn_by_matrices(x, positions):
     return (blocks @ pairs).flatten(-3).to(x.dtype)
 
 
+@exhibit("frequencies repeated for one layout, turned in the other",
+         "The two columns of a pair turn by different angles, so this is no rotation at all. "
+         "Position 0 hides it. Everywhere else the length of the vector changes.")  # fmt: skip
 def turn_mixed(x, positions):
     cos, sin = angles_for(x, positions).cos(), angles_for(x, positions).sin()
     cos, sin = cos.repeat_interleave(2, dim=-1), sin.repeat_interleave(2, dim=-1)
@@ -120,28 +165,53 @@ def turn_mixed(x, positions):
     return (x * cos + torch.cat([-second, first], dim=-1) * sin).to(x.dtype)
 
 
+@exhibit("frequencies spread over the model's width",
+         "The exponent is divided by heads * head_dim instead of head_dim, so each head has the "
+         "fast pairs only. With one head the two are the same. Lengths and relative distances come "
+         "out right: you have to know what the score at some distance should be.")  # fmt: skip
 def turn_by_model_width(x, positions):
     heads, head_dim = x.shape[1], x.shape[-1]
     frequencies = theta(heads * head_dim)[: head_dim // 2]
     return turn_halves(x, angles_for(x, positions, frequencies))
 
 
+@exhibit("each head has a slice of the model's frequencies",
+         "Head 0 gets the fast pairs and the last head the slow ones. Every head is a proper "
+         "rotation of its own: compare heads with each other, or all of them with known "
+         "scores.")  # fmt: skip
 def turn_slices_of_model_width(x, positions):
-    frequencies = theta(x.shape[1] * x.shape[-1]).chunk(x.shape[1])
+    slices = theta(x.shape[1] * x.shape[-1]).chunk(x.shape[1])
     turned = [
-        turn_halves(x[:, h : h + 1], angles_for(x, positions, own))
-        for h, own in enumerate(frequencies)
+        turn_halves(x[:, h : h + 1], angles_for(x, positions, frequencies))
+        for h, frequencies in enumerate(slices)
     ]
     return torch.cat(turned, dim=1)
 
 
+@exhibit("the table of positions broadcast over heads",
+         "A table of shape (batch, length) meets (batch, heads, length): head h of every text gets "
+         "the positions of text h. It is silent where there are as many texts as heads, and right "
+         "where all texts have the same positions. Give each text its own.")  # fmt: skip
 def turn_table_over_heads(x, positions):
     return turn_halves(x, positions.double()[..., None] * theta(x.shape[-1]))
 
 
+@exhibit("counts by itself",
+         "It turns by 0, 1, 2, ... whatever `positions` says. Prompts come out right; the token "
+         "decoded next, alone in its call, stands at 0 again. Use positions with "
+         "gaps.")  # fmt: skip
 def turn_counting_itself(x, positions):
     return turn_halves(x, torch.arange(x.shape[-2])[:, None] * theta(x.shape[-1]))
 
+
+TURN = (
+    Version("pairs are columns i and i + d/2", True, turn, ANY_LAYOUT),
+    Version("pairs are columns 2i and 2i + 1", True, turn_interleaved, ANY_LAYOUT),
+    Version("the slowest pair first", True, turn_slowest_first, ANY_LAYOUT),
+    Version("with a matrix for every pair", True, turn_by_matrices),
+    turn_mixed, turn_by_model_width, turn_slices_of_model_width, turn_table_over_heads,
+    turn_counting_itself,
+)  # fmt: skip
 
 # 12.3 make(dim)(length, offset, base, dtype) --------------------------------------------------
 
@@ -190,6 +260,9 @@ class InFloat32(Anew):
         return torch.outer(positions, frequencies).cos().to(dtype)
 
 
+@exhibit("keeps the table when the base changes",
+         "The first call decides: in a later call with base 500, it hands out the table of the "
+         "base before. Ask one table twice, with two bases.")  # fmt: skip
 class BaseForgotten(Anew):
     def __init__(self, dim):
         super().__init__(dim)
@@ -202,6 +275,9 @@ class BaseForgotten(Anew):
         return self.kept[offset:end].to(dtype)
 
 
+@exhibit("keeps the table when the offset changes",
+         "It remembers how many rows it has and not where they begin. A fresh table is right for "
+         "any offset; ask one table twice, with two offsets.")  # fmt: skip
 class OffsetForgotten(Keeps):
     def forward(self, length, offset=0, base=BASE, dtype=torch.float32):
         if base not in self.kept or len(self.kept[base]) < length:
@@ -209,6 +285,10 @@ class OffsetForgotten(Keeps):
         return self.kept[base][:length].to(dtype)
 
 
+@exhibit("hands out the first rows, whatever the offset",
+         "It grows as far as it should and then cuts [:length] instead of [offset : offset + "
+         "length]: every token decoded from a cache stands at position 0. Ask with an "
+         "offset.")  # fmt: skip
 class RestartsAtZero(Keeps):
     def forward(self, length, offset=0, base=BASE, dtype=torch.float32):
         if base not in self.kept or len(self.kept[base]) < offset + length:
@@ -216,6 +296,11 @@ class RestartsAtZero(Keeps):
         return self.kept[base][:length].to(dtype)
 
 
+@exhibit("keeps what the first dtype rounded",
+         "If its first call is in bfloat16, it remembers rounded numbers, and converts these for a "
+         "later call in float32. The dtype is right then and the numbers are off by up to 0.002. "
+         "Make a new table, let its first call be in bfloat16, then ask it in float32 and allow no "
+         "more than 0.001.")  # fmt: skip
 class DtypeForgotten(Keeps):
     def forward(self, length, offset=0, base=BASE, dtype=torch.float32):
         end = offset + length
@@ -224,6 +309,11 @@ class DtypeForgotten(Keeps):
         return self.kept[base][offset:end].to(dtype)
 
 
+@exhibit("frequencies in a buffer",
+         "model.to(torch.bfloat16) converts buffers too, and these hold frequencies, now off by up "
+         "to one part in 500. Near position 0 that is nothing; near position 1000, for dim 64, "
+         "angles are off by up to 0.4. Call .to(torch.bfloat16) on the module, and look far "
+         "out.")  # fmt: skip
 class RoundedBuffer(Anew):
     def __init__(self, dim):
         super().__init__(dim)
@@ -236,6 +326,17 @@ class RoundedBuffer(Anew):
         positions = torch.arange(offset, offset + length)
         return (positions[:, None] * self.frequencies.float()).cos().to(dtype)
 
+
+# mypy does not see what a decorator makes of a class.
+TABLE: tuple[Any, ...] = (
+    Version("computes everything anew", True, Anew),
+    Version("keeps a table for all that was asked", True, KeptByAll),
+    Version("grows one table for each base", True, GrownExactly),
+    Version("in float32 throughout", True, InFloat32,
+            "A table in float32 is right to a thousandth up to position 2000 or so. Stay below, "
+            "and allow that much."),
+    BaseForgotten, OffsetForgotten, RestartsAtZero, DtypeForgotten, RoundedBuffer,
+)  # fmt: skip
 
 # 12.4 convert(q_weight, k_weight, num_heads, num_kv_heads) ------------------------------------
 
@@ -264,18 +365,30 @@ def convert_by_slices(q_weight, k_weight, num_heads, num_kv_heads):
     return one(q_weight, num_heads), one(k_weight, num_kv_heads)
 
 
+@exhibit("nothing is moved",
+         "Shapes fit, the model loads, and it is nonsense beyond the first token: at position 0 "
+         "nothing turns, so even scores agree there. Compare rows, or scores far from "
+         "0.")  # fmt: skip
 def convert_nothing(q_weight, k_weight, num_heads, num_kv_heads):
     return q_weight.clone(), k_weight.clone()
 
 
+@exhibit("keys split by the number of query heads",
+         "Grouped keys have fewer heads. Their rows divide by the query heads as well, so nothing "
+         "raises. Use fewer key heads than query heads, and look at the keys.")  # fmt: skip
 def convert_with_query_heads(q_weight, k_weight, num_heads, num_kv_heads):
     return to_half(q_weight, num_heads), to_half(k_weight, num_heads)
 
 
+@exhibit("all heads taken for one",
+         "Rows wander from head to head. With one head it is right: use several.")  # fmt: skip
 def convert_as_one_head(q_weight, k_weight, num_heads, num_kv_heads):
     return to_half(q_weight, 1), to_half(k_weight, 1)
 
 
+@exhibit("the way back",
+         "This turns halves into neighbours instead of neighbours into halves. In a head of four "
+         "rows both are the same swap: use heads of 8 or more.")  # fmt: skip
 def convert_backwards(q_weight, k_weight, num_heads, num_kv_heads):
     def one(weight, heads):
         return weight.unflatten(0, (heads, 2, -1)).transpose(1, 2).flatten(0, 2)
@@ -283,9 +396,20 @@ def convert_backwards(q_weight, k_weight, num_heads, num_kv_heads):
     return one(q_weight, num_heads), one(k_weight, num_kv_heads)
 
 
+@exhibit("queries only",
+         "Scores stay what they were only if queries and keys are moved alike. Look at "
+         "both.")  # fmt: skip
 def convert_queries_only(q_weight, k_weight, num_heads, num_kv_heads):
     return to_half(q_weight, num_heads), k_weight.clone()
 
+
+CONVERSION = (
+    Version("view and transpose", True, convert),
+    Version("a list of row numbers", True, convert_by_index),
+    Version("every second row, head by head", True, convert_by_slices),
+    convert_nothing, convert_with_query_heads, convert_as_one_head, convert_backwards,
+    convert_queries_only,
+)  # fmt: skip
 
 # 12.5 alibi_weights(q, k, q_positions, k_positions) -------------------------------------------
 
@@ -340,36 +464,67 @@ def alibi_in_loops(q, k, q_positions, k_positions):
     return out.to(q.dtype)
 
 
+@exhibit("slopes right for powers of two only",
+         "2^(-8h/n) is the rule where n is a power of two. For 3 heads the released code has 1/16, "
+         "1/256 and 1/4: weights trained with those meet other slopes. Use 3, 6 or 12 "
+         "heads.")  # fmt: skip
 def alibi_powers_of_two(q, k, q_positions, k_positions):
     heads = q.shape[1]
-    own = 2.0 ** (-8 * torch.arange(1, heads + 1) / heads)
+    slope = 2.0 ** (-8 * torch.arange(1, heads + 1) / heads)
     scores = scaled(q.float(), k.float())
-    scores = scores - own[:, None, None] * distances(q_positions, k_positions)
+    scores = scores - slope[:, None, None] * distances(q_positions, k_positions)
     return softmax_seen(scores, q_positions, k_positions).to(q.dtype)
 
 
+@exhibit("slope times the key's position, in the dtype of q",
+         "slope * j grows with the text, and beyond 128 bfloat16 knows whole numbers only: keys at "
+         "different distances get the same bias. Ask in bfloat16, with 3000 keys.")  # fmt: skip
 def alibi_absolute_in_dtype(q, k, q_positions, k_positions):
     bias = (slopes(q.shape[1])[:, None, None] * k_positions).to(q.dtype)
     return softmax_seen(scaled(q, k) + bias, q_positions, k_positions)
 
 
+@exhibit("the bias added after the softmax",
+         "These are no weights: they do not add up to 1, and most are below 0. Causal masks and "
+         "shapes are right. Look at the numbers.")  # fmt: skip
 def alibi_after_softmax(q, k, q_positions, k_positions):
     weights = softmax_seen(scaled(q.float(), k.float()), q_positions, k_positions)
     weights = weights + alibi(q.shape[1], q_positions, k_positions)
     return weights.masked_fill(distances(q_positions, k_positions) < 0, 0).to(q.dtype)
 
 
+@exhibit("the bias added before the division",
+         "The bias is divided by sqrt(head_dim) with the scores: every slope is too flat. With "
+         "head_dim = 1 it cannot show. Compare weights with the softmax of the bias alone, for "
+         "queries of zeros.")  # fmt: skip
 def alibi_before_division(q, k, q_positions, k_positions):
     scores = q.float() @ k.float().mT + alibi(q.shape[1], q_positions, k_positions)
     return softmax_seen(scores / q.shape[-1] ** 0.5, q_positions, k_positions).to(q.dtype)
 
 
+@exhibit("distances between rows and columns",
+         "The first row is taken for position 0. A whole prompt comes out right; one query after "
+         "3000 keys sees the oldest key as the nearest. Ask with one query and many keys, or with "
+         "gaps.")  # fmt: skip
 def alibi_row_numbers(q, k, q_positions, k_positions):
     rows, columns = torch.arange(q.shape[2]), torch.arange(k.shape[2])
     bias = -slopes(q.shape[1])[:, None, None] * distances(rows, columns).abs()
     scores = scaled(q.float(), k.float()) + bias
     return softmax_seen(scores, q_positions, k_positions).to(q.dtype)
 
+
+SLOPE = (
+    Version("slope times distance, in float32", True, alibi_weights),
+    Version("slope times distance, in the dtype of q", True, alibi_distance_in_dtype,
+            "Near keys have small distances, which bfloat16 holds well enough. Allow a difference "
+            "of 0.02 or so between weights."),
+    Version("slope times the key's position, in float32", True, alibi_absolute_in_float32,
+            "Adding the same number to all scores of a query changes no weight, so slope * j does "
+            "what -slope * (i - j) does, while the precision lasts. Compare weights only."),
+    Version("in loops", True, alibi_in_loops),
+    alibi_powers_of_two, alibi_absolute_in_dtype, alibi_after_softmax, alibi_before_division,
+    alibi_row_numbers,
+)  # fmt: skip
 
 # 12.6 t5_bias(table, q_positions, k_positions) ------------------------------------------------
 
@@ -415,10 +570,19 @@ def t5_unfolded(table, q_positions, k_positions):
     return every.unfold(-1, n, 1).flip(-2)
 
 
+@exhibit("sign flipped",
+         "Keys behind the query get the rows meant for keys ahead. T5's own code subtracts the "
+         "query from the key and this course the key from the query: one minus is lost easily. A "
+         "table whose two halves are alike hides it. Check a key before its query.")  # fmt: skip
 def t5_sign_flipped(table, q_positions, k_positions):
     return table[bucket(-distances(q_positions, k_positions))].movedim(-1, 0)
 
 
+@exhibit("a shift that is good below the diagonal only",
+         "The shift trick gives each row the distances n - 1, ..., 0. Above the diagonal there is "
+         "nothing left, and what stands there belongs to the next row. A causal mask covers it; "
+         "this model sees ahead. Check keys that come after their query, for positions 0, 1, 2, "
+         "...")  # fmt: skip
 def t5_shifted(table, q_positions, k_positions):
     if not consecutive(q_positions, k_positions):
         return t5_bias(table, q_positions, k_positions)
@@ -428,15 +592,30 @@ def t5_shifted(table, q_positions, k_positions):
     return padded.reshape(-1, n + 1, n)[:, 1:]
 
 
+@exhibit("distances between rows and columns",
+         "`positions` are not used. Any text from position 0 on is right; one query at position "
+         "500 is taken for the first. Use positions that do not begin at 0, or a "
+         "gap.")  # fmt: skip
 def t5_row_numbers(table, q_positions, k_positions):
     return t5_bias(table, torch.arange(len(q_positions)), torch.arange(len(k_positions)))
 
 
+@exhibit("the last bucket behind is left open",
+         "From distance 128 on the bucket's number grows past 15, into the rows for keys ahead: a "
+         "long text reads its own past as its future, and nothing raises, since these rows exist. "
+         "Check a key far behind, at a distance of 128 or more.")  # fmt: skip
 def t5_open_end(table, q_positions, k_positions):
     relative = distances(q_positions, k_positions)
     index = near_or_far(relative.abs()) + SIDE * (relative < 0)
     return table[index.clamp(max=len(table) - 1)].movedim(-1, 0)
 
+
+BUCKETS = (
+    Version("a row for every pair of positions", True, t5_bias),
+    Version("one number at a time", True, t5_one_by_one),
+    Version("one row for each distance, unfolded", True, t5_unfolded),
+    t5_sign_flipped, t5_shifted, t5_row_numbers, t5_open_end,
+)  # fmt: skip
 
 # 12.7 make(dim, base, original_length)(length) ------------------------------------------------
 
@@ -454,18 +633,18 @@ def by_parts(frequencies: Tensor, original_length: int, stretch: float) -> Tenso
 
 
 def stretching(dim: int, base: float, original_length: int) -> Callable[[int], Tensor]:
-    own = theta(dim, base)
-    return lambda length: by_parts(own, original_length, max(1.0, length / original_length))
+    trained = theta(dim, base)
+    return lambda length: by_parts(trained, original_length, max(1.0, length / original_length))
 
 
 def stretching_pair_by_pair(dim, base, original_length):
     def frequencies(length):
         stretched, factor = [], max(1.0, length / original_length)
         for i in range(dim // 2):
-            own = base ** (-2 * i / dim)
-            turns = original_length * own / (2 * math.pi)
+            frequency = base ** (-2 * i / dim)
+            turns = original_length * frequency / (2 * math.pi)
             slowed = min(1.0, max(0.0, (32 - turns) / 31))
-            stretched.append((1 - slowed) * own + slowed * own / factor)
+            stretched.append((1 - slowed) * frequency + slowed * frequency / factor)
         return torch.tensor(stretched)
 
     return frequencies
@@ -477,44 +656,65 @@ def stretching_remembered(dim, base, original_length):
     return lambda length: known.setdefault(length, anew(length)).clone()
 
 
+@exhibit("never shrinks back",
+         "After one long text all short ones are read with stretched frequencies, until the server "
+         "is restarted. Each answer depends on who asked before. Ask for a short length after a "
+         "long one.")  # fmt: skip
 def stretching_never_back(dim, base, original_length):
-    own, longest = theta(dim, base), [original_length]
+    trained, longest = theta(dim, base), [original_length]
 
     def frequencies(length):
         longest[0] = max(longest[0], length)
-        return by_parts(own, original_length, longest[0] / original_length)
+        return by_parts(trained, original_length, longest[0] / original_length)
 
     return frequencies
 
 
+@exhibit("ramp upside down",
+         "The fast pairs are slowed, which blurs who stands next to whom, and the slow ones kept, "
+         "so they still meet angles that they never saw. Check the fastest pair and the slowest "
+         "one.")  # fmt: skip
 def stretching_upside_down(dim, base, original_length):
-    own = theta(dim, base)
+    trained = theta(dim, base)
 
     def frequencies(length):
         stretch = max(1.0, length / original_length)
-        ramp = kept_share(own, original_length)
-        return own / stretch * ramp + own * (1 - ramp)
+        ramp = kept_share(trained, original_length)
+        return trained / stretch * ramp + trained * (1 - ramp)
 
     return frequencies
 
 
+@exhibit("stretched in place",
+         "Each long text stretches what the one before had stretched already. The first answer is "
+         "right. Ask for the same long length twice.")  # fmt: skip
 def stretching_in_place(dim, base, original_length):
-    own = theta(dim, base)
+    current = theta(dim, base)
 
     def frequencies(length):
-        nonlocal own
+        nonlocal current
         if length > original_length:
-            own = by_parts(own, original_length, length / original_length)
-            return own
+            current = by_parts(current, original_length, length / original_length)
+            return current
         return theta(dim, base)
 
     return frequencies
 
 
+@exhibit("short texts stretched as well",
+         "For a text shorter than the original length the factor is below 1 and slow pairs turn "
+         "faster than in training. Ask for a length well below the original.")  # fmt: skip
 def stretching_short_texts(dim, base, original_length):
-    own = theta(dim, base)
-    return lambda length: by_parts(own, original_length, length / original_length)
+    trained = theta(dim, base)
+    return lambda length: by_parts(trained, original_length, length / original_length)
 
+
+REACH = (
+    Version("computes everything anew", True, stretching),
+    Version("pair by pair", True, stretching_pair_by_pair),
+    Version("remembers each length", True, stretching_remembered),
+    stretching_never_back, stretching_upside_down, stretching_in_place, stretching_short_texts,
+)  # fmt: skip
 
 # 12.8 test(encoding), where encoding(positions, dim) is somebody's sinusoidal encoding --------
 
@@ -551,18 +751,27 @@ def test_with_complex_numbers(encoding):
     assert torch.allclose(got[..., 1::2], hands.real, atol=1e-3)
 
 
+@exhibit("compares the encoding with itself",
+         "One row at a time against all rows at once, both by the function under test. It passes "
+         "for nearly any function. Show it an encoding with wrong frequencies.")  # fmt: skip
 def test_with_itself(encoding):
     positions = torch.arange(50)
     expected = torch.stack([encoding(p[None], 16)[0] for p in positions])
     assert torch.allclose(encoding(positions, 16), expected, atol=1e-5)
 
 
+@exhibit("a demonstration that ends in a conclusion",
+         "It computes, and then says what it was written to say: no number can make it fail. A "
+         "test must raise AssertionError for something: show it a broken encoding.")  # fmt: skip
 def test_that_concludes(encoding):
     table = encoding(torch.arange(50), 16)
     near, far = table[0] @ table[1], table[0] @ table[40]
     return f"neighbours {near:.1f}, strangers {far:.1f}: the encoding knows distances, as it should"
 
 
+@exhibit("swallows what it finds",
+         "Its `except Exception` was meant for missing features and catches AssertionError as "
+         "well. Show it a broken encoding, and see whether anything arrives.")  # fmt: skip
 def test_that_swallows(encoding):
     try:
         test_in_loops(encoding)
@@ -570,17 +779,39 @@ def test_that_swallows(encoding):
         return "skipped: not supported here"
 
 
+@exhibit("looks at position 0 only",
+         "It does reject some broken encodings: one that counts from 1, for example. Show it one "
+         "that is right at position 0 and wrong elsewhere.")  # fmt: skip
 def test_first_row(encoding):
     row = encoding(torch.tensor([0]), 8)[0].double()
     assert torch.allclose(row, torch.tensor([0.0, 1.0]).repeat(4).double(), atol=1e-6)
 
 
+@exhibit("shares the mistake",
+         "Its own numbers have the exponent i/d. It was written from the code, and so rejects "
+         "right encodings. Show it one.")  # fmt: skip
 def test_with_shared_mistake(encoding):
     positions = torch.tensor([0, 3, 17])
     expected = waves(positions[:, None] * BASE ** (-torch.arange(4).double() / 8))
     assert torch.allclose(encoding(positions, 8).double(), expected, atol=1e-3)
 
 
+@exhibit("asks for equality to the last bit",
+         "It knows one way to round. Show it two right encodings, one that computes angles in "
+         "float32 and one in float64.")  # fmt: skip
 def test_to_the_last_bit(encoding):
     positions = torch.tensor([0, 30, 1700])
     assert torch.equal(encoding(positions, 8), encoding_in_float32(positions, 8))
+
+
+NUMBERS = (
+    "This test compares numbers at small positions, for dim = 4, 6 or 8. Try it with broken "
+    "encodings that are wrong there already, for every dim."
+)
+TESTS = (
+    Version("four numbers by hand", True, test_by_hand, NUMBERS),
+    Version("in loops", True, test_in_loops, NUMBERS),
+    Version("with complex numbers", True, test_with_complex_numbers, NUMBERS),
+    test_with_itself, test_that_concludes, test_that_swallows, test_first_row,
+    test_with_shared_mistake, test_to_the_last_bit,
+)  # fmt: skip
