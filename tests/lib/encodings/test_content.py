@@ -10,7 +10,6 @@ from oracles import shaw_read, shaw_scores, transformer_xl_terms
 from torch.autograd import gradcheck
 
 from course_lib.encodings import Shaw, TransformerXL, relative_shift
-from course_lib.encodings.consecutive import skew
 
 DTYPES = [torch.float32, torch.bfloat16, torch.float16, torch.float64]
 HEADS, HEAD_DIM = 3, 4
@@ -71,34 +70,8 @@ def test_the_shift_by_hand():
     assert got.tril().tolist() == [[0, 0, 0], [11, 10, 0], [22, 21, 20]]
 
 
-@given(st.integers(1, 8), st.integers(1, 8), st.sampled_from([(), (2,), (2, 3)]))
-def test_skew_is_right_for_all_pairs(queries, keys, batch):
-    by_distance = drawn(*batch, queries, queries + keys - 1)
-    got = skew(by_distance, keys)
-    assert got.shape == (*batch, queries, keys)
-    for i in range(queries):
-        for j in range(keys):
-            assert torch.equal(got[..., i, j], by_distance[..., i, queries - 1 - i + j])
-
-
-@given(st.integers(1, 8))
-def test_skew_and_shift_agree_where_the_shift_is_right(n):
-    by_distance = drawn(2, n, 2 * n - 1)  # distances n - 1 .. -(n - 1)
-    expected = relative_shift(by_distance[..., :n])
-    assert torch.equal(skew(by_distance, n).tril(), expected.tril())
-
-
-def test_skew_reads_a_slice_of_something_larger_right():
-    wide = drawn(2, 4, 20)
-    assert torch.equal(skew(wide[..., 3:10], 4), skew(wide[..., 3:10].clone(), 4))
-    assert torch.equal(skew(wide[1], 17), skew(wide[1].clone(), 17))  # one block, not from 0
-    turned = drawn(7, 4).T
-    assert torch.equal(skew(turned, 4), skew(turned.contiguous(), 4))
-
-
-def test_gradients_of_shift_and_skew():
+def test_gradients_of_the_shift():
     assert gradcheck(relative_shift, (drawn(2, 4, 4).requires_grad_(),))
-    assert gradcheck(lambda x: skew(x, 5), (drawn(2, 3, 7).requires_grad_(),))
 
 
 # Shaw --------------------------------------------------------------------------------------------

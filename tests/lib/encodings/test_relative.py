@@ -19,7 +19,6 @@ from course_lib.encodings import (
     relative_positions,
     t5_bucket,
 )
-from course_lib.encodings.consecutive import consecutive, toeplitz
 from course_lib.encodings.relative import DistanceBias
 
 DTYPES = [torch.float32, torch.bfloat16, torch.float16, torch.float64]
@@ -210,21 +209,6 @@ def test_relative_positions_are_query_minus_key():
 
 def test_clipping_counts_from_the_farthest_key_after_the_query():
     assert clip_to_index(torch.tensor([-9, -2, 0, 1, 2, 9]), 2).tolist() == [0, 0, 2, 3, 4, 4]
-
-
-@pytest.mark.parametrize(
-    ("positions", "are"),
-    [([0, 1, 2], True), ([7, 8], True), ([5], True), ([0, 2], False), ([2, 1, 0], False)],
-)
-def test_consecutive_means_steps_of_one(positions, are):
-    assert consecutive(torch.tensor(positions)) is are
-    assert consecutive(torch.tensor([positions])) is False  # batched: not looked at
-
-
-def test_worked_example_of_a_toeplitz_matrix():
-    # distances 3, 2, 1, 0, -1 for queries 1..3 and keys 0..2
-    matrix = toeplitz(torch.tensor([30, 20, 10, 0, -10]), queries=3)
-    assert matrix.tolist() == [[10, 0, -10], [20, 10, 0], [30, 20, 10]]
 
 
 # T5's buckets ------------------------------------------------------------------------------------
