@@ -6,12 +6,14 @@ Nothing here touches the checkout under test: a learner's copy is made in a temp
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
 import shutil
 import signal
 import subprocess
+import symtable
 import sys
 import time
 import urllib.error
@@ -203,7 +205,8 @@ class Lab:
                  await panel.context.ready;
                  await panel.sessionContext.ready;
                  await panel.revealed;
-                 await panel.sessionContext.session.kernel.info;
+                 const kernel = panel.sessionContext.session.kernel;
+                 await Promise.all([kernel.info, kernel.spec]);
                }""",
             path,
         )
@@ -230,6 +233,23 @@ class Notebook:
                  await jupyterapp.commands.execute('notebook:clear-all-cell-outputs');
                  await jupyterapp.commands.execute('notebook:run-all-cells');
                }""",
+            seconds=seconds,
+        )
+
+    def run_cells(self, ids: list[str], seconds: float = 300) -> None:
+        """Run these cells, one after the other, and no others; returns when the last is done."""
+        self.lab.do(
+            """async ids => {
+                 const notebook = front().content;
+                 for (const id of ids) {
+                   const cell = cellOf(id);
+                   cell.model.executionCount = null;
+                   notebook.deselectAll();
+                   notebook.activeCellIndex = notebook.widgets.indexOf(cell);
+                   await jupyterapp.commands.execute('notebook:run-cell');
+                 }
+               }""",
+            ids,
             seconds=seconds,
         )
 
@@ -289,10 +309,13 @@ class Notebook:
         )
         return self.show(id).locator(".jp-OutputArea").first
 
+    def is_unsaved(self) -> bool:
+        """Whether JupyterLab marks the notebook as changed since it was read or saved."""
+        return self.lab.do("async () => front().context.model.dirty")
+
     def save(self) -> None:
-        """Save with the keyboard."""
-        self.lab.page.keyboard.press("ControlOrMeta+s")
-        self.lab.page.wait_for_function("() => !front().context.model.dirty")
+        """Save, as Ctrl+S does, whether or not anything was changed."""
+        self.lab.do("async () => { await jupyterapp.commands.execute('docmanager:save') }")
 
     def photograph_all(self, name: str) -> None:
         """The whole notebook, screen by screen."""
@@ -328,6 +351,61 @@ class Notebook:
                  panel.dispose();
                }"""
         )
+
+
+# Which cells a cell needs
+
+
+def needed_cells(cells: dict[str, str], wanted: list[str]) -> list[str]:
+    """The ids of `wanted` and of the cells whose names they use, and so on, in the lesson's order.
+
+    `cells` are a lesson's code cells, id to source. A name comes from the last cell before that
+    binds it; a function may also use a name that is bound between itself and the function's call.
+    A cell that only changes a value, as `numbers.append(3)` does, is not seen.
+    """
+    ids = list(cells)
+    names = [needed_and_bound(source) for source in cells.values()]
+    waiting, needed = [ids.index(id) for id in wanted], set()
+    while waiting:
+        place = waiting.pop()
+        if place in needed:
+            continue
+        needed.add(place)
+        for name in names[place][0]:
+            binding = [other for other in range(len(ids)) if name in names[other][1]]
+            before = [other for other in binding if other < place]
+            waiting += before[-1:] or binding[:1]
+    return [ids[place] for place in sorted(needed)]
+
+
+def needed_and_bound(source: str) -> tuple[set[str], set[str]]:
+    """The names that a cell expects to be there, and those that it leaves behind."""
+    needed: set[str] = set()
+    bound: set[str] = set()
+    for statement in ast.parse(source).body:
+        table = symtable.symtable(ast.unparse(statement), "a cell", "exec")
+        uses = {symbol.get_name() for symbol in table.get_symbols() if symbol.is_referenced()}
+        uses |= _globals_inside(table)
+        binds = {
+            symbol.get_name()
+            for symbol in table.get_symbols()
+            if symbol.is_assigned() or symbol.is_imported()
+        }
+        if not isinstance(statement, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
+            uses -= binds  # a loop binds its variable before it uses it
+        needed |= uses - bound
+        bound |= binds
+    return needed, bound
+
+
+def _globals_inside(table: symtable.SymbolTable) -> set[str]:
+    """The names of the cell that its functions and comprehensions use."""
+    inside: set[str] = set()
+    for child in table.get_children():
+        symbols = child.get_symbols()
+        inside |= {s.get_name() for s in symbols if s.is_global() and s.is_referenced()}
+        inside |= _globals_inside(child)
+    return inside
 
 
 # Pictures and sliders
