@@ -14,6 +14,9 @@ examples each time, so that a change is red for what it changed. For others than
 
 import os
 import sys
+from pathlib import Path
+
+import pytest
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", os.path.join(sys.prefix, "hypothesis"))
@@ -26,3 +29,56 @@ from hypothesis import settings  # noqa: E402
 settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.register_profile("others", deadline=None)
 settings.load_profile("repeatable")
+
+# The order of the files. `make test` gives whole files to two processes, and the last ones to
+# begin should be short. Of the others, lessons take longest.
+
+SLOW = ["test_browser.py", "test_both_ways.py", "test_grading_hostile.py"]
+
+
+def pytest_configure(config):
+    config.option.loadscopereorder = False  # else xdist begins with the files of most tests
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: place(item.path))  # the order within a file stays
+
+
+def place(path):
+    return SLOW.index(path.name) if path.name in SLOW else len(SLOW) + (path.suffix != ".ipynb")
+
+
+# exercises/ is the learner's: whatever they wrote there, no test depends on it or touches it.
+
+EXERCISES = Path(__file__).parents[1] / "exercises"
+opened = []
+
+
+def note_exercises(event, arguments):
+    if event == "open" and isinstance(arguments[0], (str, bytes, os.PathLike)):
+        path = Path(os.fsdecode(arguments[0])).absolute()
+        if path.is_relative_to(EXERCISES):
+            opened.append(path)
+
+
+sys.addaudithook(note_exercises)
+
+
+@pytest.fixture(autouse=True)
+def exercises_are_not_opened():
+    yield
+    paths, opened[:] = opened[:], []
+    assert not paths, "what learners wrote must not decide whether tests pass"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def exercises_stay_as_they_are():
+    before = state_of_exercises()
+    yield
+    assert state_of_exercises() == before
+
+
+def state_of_exercises():
+    """When each file was written, and its size: nothing is opened for it."""
+    stats = {path: path.stat() for path in sorted(EXERCISES.rglob("*"))}
+    return {path: (stat.st_mtime_ns, stat.st_size) for path, stat in stats.items()}
