@@ -36,20 +36,17 @@ WORDS = Exercise(
                 2 ** (2.29 - 1.77)),
         Mistake("e instead of 2", "Bits count in powers of 2. With e you would need nats.",
                 math.exp(5 * (2.29 - 1.77))),
-        Mistake("ratio of the bits",
-                "You divided the losses. A loss is a logarithm: take the difference, and a power "
-                "of 2.",
+        Mistake("ratio of the bits", "You divided the losses. A loss is a logarithm: take the "
+                "difference, and a power of 2.",
                 2.29 / 1.77),
         Mistake("five times the factor of a byte",
                 "The factors of five bytes are multiplied with each other; you added them.",
                 5 * 2 ** (2.29 - 1.77)),
-        Mistake("the other way round",
-                "This is among how many times as many words the *first* model chooses. The second "
-                "pays more, so it is less sure: the number is above 1.",
+        Mistake("the other way round", "This is among how many times as many words the *first* "
+                "model chooses. The second pays more, so it is less sure: the number is above 1.",
                 2 ** (5 * (1.77 - 2.29))),
-        Mistake("bits instead of words",
-                "This is how many more bits a word costs. The question asks how many times as many "
-                "words there are to choose from: 2 to that power.",
+        Mistake("bits instead of words", "This is how many more bits a word costs. The question "
+                "asks how many times as many words there are to choose from: 2 to that power.",
                 5 * (2.29 - 1.77)),
     ),
 )  # fmt: skip
@@ -138,13 +135,11 @@ REACH = Exercise(
         "first length whose mean is above the limit.",
     ),
     mistakes=(
-        Mistake("does not stop at the first failure",
-                "A model that fails at 512 does not get 1024 back: stop at the first length that "
-                "is above the limit.",
+        Mistake("does not stop at the first failure", "A model that fails at 512 does not get 1024 "
+                "back: stop at the first length that is above the limit.",
                 _reach(stops=False)),
-        Mistake("starts below the trained length",
-                "Shorter texts give less context, so the loss there may be higher. It does not "
-                "count.",
+        Mistake("starts below the trained length", "Shorter texts give less context, so the loss "
+                "there may be higher. It does not count.",
                 _reach(lengths=lambda bits, trained: sorted(bits))),
         Mistake("the best seed instead of the mean",
                 "One lucky seed does not make a reach: take the mean over seeds.",
@@ -155,24 +150,20 @@ REACH = Exercise(
         Mistake("the median instead of the mean",
                 "You take the middle seed. The question asks for the mean over seeds.",
                 _reach(summary=median)),
-        Mistake("three seeds written in",
-                "You divide by 3. There may be more seeds, or fewer: divide by how many there "
-                "are.",
+        Mistake("three seeds written in", "You divide by 3. There may be more seeds, or fewer: "
+                "divide by how many there are.",
                 _reach(summary=lambda losses: sum(losses) / 3)),
         Mistake("below the limit only",
                 "*At most* `allowed` above: a mean that is exactly at the limit is within it.",
                 _reach(within=lambda loss, limit: loss < limit)),
-        Mistake("means rounded",
-                "You round the means, so that one just above the limit comes within it. Compare "
-                "the numbers as they are.",
+        Mistake("means rounded", "You round the means, so that one just above the limit comes "
+                "within it. Compare the numbers as they are.",
                 _reach(summary=lambda losses: round(mean(losses), 2))),
-        Mistake("doubles the length",
-                "You look at 2, 4, 8 times the trained length. Look at the lengths that are in "
-                "`bits`.",
+        Mistake("doubles the length", "You look at 2, 4, 8 times the trained length. Look at the "
+                "lengths that are in `bits`.",
                 _reach(lengths=_doublings)),
-        Mistake("compared with the length before",
-                "You compare each length with the one before it, so the loss may creep up for "
-                "ever. Compare with the trained length.",
+        Mistake("compared with the length before", "You compare each length with the one before "
+                "it, so the loss may creep up for ever. Compare with the trained length.",
                 _reach(compared_with=lambda bits, trained, last: last)),
         Mistake("compared with the lowest loss of all",
                 "You compare with the best length. The limit is the mean loss at the trained "
@@ -260,9 +251,8 @@ def _missing_as_infinite(candidates, length, most_memory):
     return _choose()(filled, length, most_memory)
 
 
-@mistake("names not sorted",
-         "The names are right, but in the order of the dictionary. Return a sorted "
-         "list.")  # fmt: skip
+@mistake("names not sorted", "The names are right, but in the order of the dictionary. Return a "
+         "sorted list.")  # fmt: skip
 def _in_their_order(candidates, length, most_memory):
     chosen = _choose()(candidates, length, most_memory)
     return [name for name in candidates if name in chosen]
@@ -279,13 +269,11 @@ CHOOSE = Exercise(
         "None may be left, or one, or several. Return the names as a sorted list.",
     ),
     mistakes=(
-        Mistake("the lowest mean only",
-                "You return one name. Where ranges over seeds overlap the numbers do not decide: "
-                "return every candidate that no other one is wholly below.",
+        Mistake("the lowest mean only", "You return one name. Where ranges over seeds overlap the "
+                "numbers do not decide: return every candidate that no other one is wholly below.",
                 _choose(below=lambda a, b: mean(a) < mean(b))),
-        Mistake("compared with the best alone",
-                "You compare only with the candidate that has the lowest mean. Its range may be "
-                "wide: compare with every candidate that is left.",
+        Mistake("compared with the best alone", "You compare only with the candidate that has the "
+                "lowest mean. Its range may be wide: compare with every candidate that is left.",
                 _choose(rivals=_the_best)),
         Mistake("means and standard deviations",
                 "You compare means, give or take a standard deviation. Wholly below is said of the "
@@ -293,13 +281,11 @@ CHOOSE = Exercise(
                 _choose(below=lambda a, b: mean(a) + stdev(a) < mean(b) - stdev(b))),
         _missing_as_infinite,
         _in_their_order,
-        Mistake("beaten by what was ruled out",
-                "You let candidates that keep too much memory beat others. Rule out first, then "
-                "compare.",
+        Mistake("beaten by what was ruled out", "You let candidates that keep too much memory beat "
+                "others. Rule out first, then compare.",
                 _choose(rivals=lambda left, measured: measured)),
-        Mistake("best seed against best seed",
-                "You compare the best seeds. a is wholly below b only if a's *worst* seed is below "
-                "b's *best*.",
+        Mistake("best seed against best seed", "You compare the best seeds. a is wholly below b "
+                "only if a's *worst* seed is below b's *best*.",
                 _choose(below=lambda a, b: min(a) < min(b))),
         Mistake("overlapping ranges count as an order",
                 "You drop a candidate as soon as one seed of another is below one of its own.",
@@ -378,9 +364,8 @@ def _test_moved(*shifts: int) -> Callable[[Scores], None]:
 _test_distance = _test_moved(0, 1, 37, 1000, 5000)
 
 
-@mistake("texts without gaps only",
-         "All your positions follow each other. Leave some out: [0, 1, 5], and compare equal "
-         "distances.")  # fmt: skip
+@mistake("texts without gaps only", "All your positions follow each other. Leave some out: [0, 1, "
+         "5], and compare equal distances.")  # fmt: skip
 def _test_without_gaps(scores):
     x = torch.randn(1, 20, DIM, generator=torch.Generator().manual_seed(0))
     for shift in (1, 37, 1000, 5000):
@@ -388,10 +373,9 @@ def _test_without_gaps(scores):
         assert torch.allclose(scores(x, torch.arange(20)), moved, atol=1e-3)
 
 
-@mistake("refuses every version",
-         "Your test refuses every scheme, the right ones too. There are two usual causes: tokens "
-         "that are not alike, so that scores differ by contents, or a comparison that leaves no "
-         "room for rounding.")  # fmt: skip
+@mistake("refuses every version", "Your test refuses every scheme, the right ones too. There are "
+         "two usual causes: tokens that are not alike, so that scores differ by contents, or a "
+         "comparison that leaves no room for rounding.")  # fmt: skip
 def _test_random_contents(scores):
     x = torch.randn(1, 12, DIM, generator=torch.Generator().manual_seed(0))
     got = scores(x, torch.arange(12))[0]
@@ -521,9 +505,8 @@ LOG_BIAS = Exercise(
         "this has three dimensions, and heads go before the last two: unsqueeze(-3).",
     ),
     mistakes=(
-        Mistake("as published",
-                "Both faults are still there: look at what it takes for positions, and at what it "
-                "divides by.",
+        Mistake("as published", "Both faults are still there: look at what it takes for positions, "
+                "and at what it divides by.",
                 _log_bias(_counted_from_zero, scale=_by_keys)),
         Mistake("counts from zero", COUNTS_ITSELF,
                 _log_bias(_counted_from_zero)),
@@ -535,21 +518,17 @@ LOG_BIAS = Exercise(
                 "You still divide by something that grows with the text. So the same distance gets "
                 "another bias with every new token.",
                 _log_bias(scale=_by_keys)),
-        Mistake("key less query",
-                "The distance is i - j: query less key. With the sign turned round all earlier "
-                "keys get 0.",
+        Mistake("key less query", "The distance is i - j: query less key. With the sign turned "
+                "round all earlier keys get 0.",
                 _log_bias(lambda q, k: -_differences(q, k))),
-        Mistake("later keys fall as well",
-                "You take distances without their sign. A key after its query gets 0: "
-                "clamp(min=0).",
+        Mistake("later keys fall as well", "You take distances without their sign. A key after its "
+                "query gets 0: clamp(min=0).",
                 _log_bias(fall=lambda d: torch.log1p(d.abs()))),
-        Mistake("later keys hidden",
-                "You hide keys after their query. Here they get 0: hiding them is the mask's "
-                "work.",
+        Mistake("later keys hidden", "You hide keys after their query. Here they get 0: hiding "
+                "them is the mask's work.",
                 _log_bias(fall=lambda d: torch.log1p(d.clamp(min=0)).masked_fill(d < 0, math.inf))),
-        Mistake("rises with the distance",
-                "The sign is turned round: a key further back gets more. The bias is -s ln(1 + "
-                "d).",
+        Mistake("rises with the distance", "The sign is turned round: a key further back gets "
+                "more. The bias is -s ln(1 + d).",
                 _log_bias(fall=lambda d: -torch.log1p(d.clamp(min=0)))),
         Mistake("logarithm to base 2",
                 "ln is the natural logarithm: torch.log1p(d), or torch.log(1 + d).",
@@ -713,17 +692,15 @@ CAPSTONE = Exercise(
         "Never use the length of a tensor as a position. report_card names the probe that fails.",
     ),
     mistakes=(
-        Mistake("opens no door",
-                "Your scheme changes nothing, or next to nothing. Override embed, rotate, "
-                "score_bias or read, with exactly these names. What is the same for all columns of "
-                "a token is lost in the norm, and what is the same for all keys of a query in the "
-                "softmax.",
+        Mistake("opens no door", "Your scheme changes nothing, or next to nothing. Override embed, "
+                "rotate, score_bias or read, with exactly these names. What is the same for all "
+                "columns of a token is lost in the norm, and what is the same for all keys of a "
+                "query in the softmax.",
                 lambda config: _Sealed(config.num_heads)),
         Mistake("counts tokens itself", COUNTS_ITSELF,
                 _scheme(distances=_counted_from_zero)),
-        Mistake("depends on the length of the text",
-                "The same two tokens get another score when the text grows, so what was computed "
-                "before is wrong after the next token.",
+        Mistake("depends on the length of the text", "The same two tokens get another score when "
+                "the text grows, so what was computed before is wrong after the next token.",
                 _scheme(scale=_by_keys)),
         Mistake("all rows like the first",
                 "It takes the positions of the first row for the whole batch.",
@@ -736,9 +713,8 @@ CAPSTONE = Exercise(
         Mistake("a table that ends",
                 "It has no rows beyond what it was made for. What should happen there?",
                 lambda config: _Rows(config.dim)),
-        Mistake("grows without bound",
-                "Queries and keys are multiplied by powers of a number other than 1: far out they "
-                "are too large, or too small, for float32.",
+        Mistake("grows without bound", "Queries and keys are multiplied by powers of a number "
+                "other than 1: far out they are too large, or too small, for float32.",
                 lambda config: _Explodes()),
     ),
 )  # fmt: skip

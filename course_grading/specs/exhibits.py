@@ -84,10 +84,9 @@ def embed_batch_as_position(x, positions, factor=1):
     return x + table[: x.size(0)].unsqueeze(1).to(x.dtype)
 
 
-@exhibit("whole numbers scaled in place",
-         "Positions are integers, and dividing integers in place leaves integers: with factor 2, "
-         "positions 2 and 3 both become 1. Use a factor above 1 and a position that it does not "
-         "divide.")  # fmt: skip
+@exhibit("whole numbers scaled in place", "Positions are integers, and dividing integers in place "
+         "leaves integers: with factor 2, positions 2 and 3 both become 1. Use a factor above 1 "
+         "and a position that it does not divide.")  # fmt: skip
 def embed_integers_in_place(x, positions, factor=1):
     scaled = positions.clone()
     scaled //= factor
@@ -196,9 +195,8 @@ def turn_table_over_heads(x, positions):
     return turn_halves(x, positions.double()[..., None] * theta(x.shape[-1]))
 
 
-@exhibit("counts by itself",
-         "It turns by 0, 1, 2, ... whatever `positions` says. Prompts come out right; the token "
-         "decoded next, alone in its call, stands at 0 again. Use positions with "
+@exhibit("counts by itself", "It turns by 0, 1, 2, ... whatever `positions` says. Prompts come out "
+         "right; the token decoded next, alone in its call, stands at 0 again. Use positions with "
          "gaps.")  # fmt: skip
 def turn_counting_itself(x, positions):
     return turn_halves(x, torch.arange(x.shape[-2])[:, None] * theta(x.shape[-1]))
@@ -296,11 +294,10 @@ class RestartsAtZero(Keeps):
         return self.kept[base][:length].to(dtype)
 
 
-@exhibit("keeps what the first dtype rounded",
-         "If its first call is in bfloat16, it remembers rounded numbers, and converts these for a "
-         "later call in float32. The dtype is right then and the numbers are off by up to 0.002. "
-         "Make a new table, let its first call be in bfloat16, then ask it in float32 and allow no "
-         "more than 0.001.")  # fmt: skip
+@exhibit("keeps what the first dtype rounded", "If its first call is in bfloat16, it remembers "
+         "rounded numbers, and converts these for a later call in float32. The dtype is right then "
+         "and the numbers are off by up to 0.002. Make a new table, let its first call be in "
+         "bfloat16, then ask it in float32 and allow no more than 0.001.")  # fmt: skip
 class DtypeForgotten(Keeps):
     def forward(self, length, offset=0, base=BASE, dtype=torch.float32):
         end = offset + length
@@ -309,11 +306,10 @@ class DtypeForgotten(Keeps):
         return self.kept[base][offset:end].to(dtype)
 
 
-@exhibit("frequencies in a buffer",
-         "model.to(torch.bfloat16) converts buffers too, and these hold frequencies, now off by up "
-         "to one part in 500. Near position 0 that is nothing; near position 1000, for dim 64, "
-         "angles are off by up to 0.4. Call .to(torch.bfloat16) on the module, and look far "
-         "out.")  # fmt: skip
+@exhibit("frequencies in a buffer", "model.to(torch.bfloat16) converts buffers too, and these hold "
+         "frequencies, now off by up to one part in 500. Near position 0 that is nothing; near "
+         "position 1000, for dim 64, angles are off by up to 0.4. Call .to(torch.bfloat16) on the "
+         "module, and look far out.")  # fmt: skip
 class RoundedBuffer(Anew):
     def __init__(self, dim):
         super().__init__(dim)
@@ -332,9 +328,8 @@ TABLE: tuple[Any, ...] = (
     Version("computes everything anew", True, Anew),
     Version("keeps a table for all that was asked", True, KeptByAll),
     Version("grows one table for each base", True, GrownExactly),
-    Version("in float32 throughout", True, InFloat32,
-            "A table in float32 is right to a thousandth up to position 2000 or so. Stay below, "
-            "and allow that much."),
+    Version("in float32 throughout", True, InFloat32, "A table in float32 is right to a thousandth "
+            "up to position 2000 or so. Stay below, and allow that much."),
     BaseForgotten, OffsetForgotten, RestartsAtZero, DtypeForgotten, RoundedBuffer,
 )  # fmt: skip
 
@@ -365,10 +360,9 @@ def convert_by_slices(q_weight, k_weight, num_heads, num_kv_heads):
     return one(q_weight, num_heads), one(k_weight, num_kv_heads)
 
 
-@exhibit("nothing is moved",
-         "Shapes fit, the model loads, and it is nonsense beyond the first token: at position 0 "
-         "nothing turns, so even scores agree there. Compare rows, or scores far from "
-         "0.")  # fmt: skip
+@exhibit("nothing is moved", "Shapes fit, the model loads, and it is nonsense beyond the first "
+         "token: at position 0 nothing turns, so even scores agree there. Compare rows, or scores "
+         "far from 0.")  # fmt: skip
 def convert_nothing(q_weight, k_weight, num_heads, num_kv_heads):
     return q_weight.clone(), k_weight.clone()
 
@@ -386,9 +380,8 @@ def convert_as_one_head(q_weight, k_weight, num_heads, num_kv_heads):
     return to_half(q_weight, 1), to_half(k_weight, 1)
 
 
-@exhibit("the way back",
-         "This turns halves into neighbours instead of neighbours into halves. In a head of four "
-         "rows both are the same swap: use heads of 8 or more.")  # fmt: skip
+@exhibit("the way back", "This turns halves into neighbours instead of neighbours into halves. In "
+         "a head of four rows both are the same swap: use heads of 8 or more.")  # fmt: skip
 def convert_backwards(q_weight, k_weight, num_heads, num_kv_heads):
     def one(weight, heads):
         return weight.unflatten(0, (heads, 2, -1)).transpose(1, 2).flatten(0, 2)
@@ -396,9 +389,8 @@ def convert_backwards(q_weight, k_weight, num_heads, num_kv_heads):
     return one(q_weight, num_heads), one(k_weight, num_kv_heads)
 
 
-@exhibit("queries only",
-         "Scores stay what they were only if queries and keys are moved alike. Look at "
-         "both.")  # fmt: skip
+@exhibit("queries only", "Scores stay what they were only if queries and keys are moved alike. "
+         "Look at both.")  # fmt: skip
 def convert_queries_only(q_weight, k_weight, num_heads, num_kv_heads):
     return to_half(q_weight, num_heads), k_weight.clone()
 
@@ -464,10 +456,9 @@ def alibi_in_loops(q, k, q_positions, k_positions):
     return out.to(q.dtype)
 
 
-@exhibit("slopes right for powers of two only",
-         "2^(-8h/n) is the rule where n is a power of two. For 3 heads the released code has 1/16, "
-         "1/256 and 1/4: weights trained with those meet other slopes. Use 3, 6 or 12 "
-         "heads.")  # fmt: skip
+@exhibit("slopes right for powers of two only", "2^(-8h/n) is the rule where n is a power of two. "
+         "For 3 heads the released code has 1/16, 1/256 and 1/4: weights trained with those meet "
+         "other slopes. Use 3, 6 or 12 heads.")  # fmt: skip
 def alibi_powers_of_two(q, k, q_positions, k_positions):
     heads = q.shape[1]
     slope = 2.0 ** (-8 * torch.arange(1, heads + 1) / heads)
@@ -484,28 +475,25 @@ def alibi_absolute_in_dtype(q, k, q_positions, k_positions):
     return softmax_seen(scaled(q, k) + bias, q_positions, k_positions)
 
 
-@exhibit("the bias added after the softmax",
-         "These are no weights: they do not add up to 1, and most are below 0. Causal masks and "
-         "shapes are right. Look at the numbers.")  # fmt: skip
+@exhibit("the bias added after the softmax", "These are no weights: they do not add up to 1, and "
+         "most are below 0. Causal masks and shapes are right. Look at the numbers.")  # fmt: skip
 def alibi_after_softmax(q, k, q_positions, k_positions):
     weights = softmax_seen(scaled(q.float(), k.float()), q_positions, k_positions)
     weights = weights + alibi(q.shape[1], q_positions, k_positions)
     return weights.masked_fill(distances(q_positions, k_positions) < 0, 0).to(q.dtype)
 
 
-@exhibit("the bias added before the division",
-         "The bias is divided by sqrt(head_dim) with the scores: every slope is too flat. With "
-         "head_dim = 1 it cannot show. Compare weights with the softmax of the bias alone, for "
-         "queries of zeros.")  # fmt: skip
+@exhibit("the bias added before the division", "The bias is divided by sqrt(head_dim) with the "
+         "scores: every slope is too flat. With head_dim = 1 it cannot show. Compare weights with "
+         "the softmax of the bias alone, for queries of zeros.")  # fmt: skip
 def alibi_before_division(q, k, q_positions, k_positions):
     scores = q.float() @ k.float().mT + alibi(q.shape[1], q_positions, k_positions)
     return softmax_seen(scores / q.shape[-1] ** 0.5, q_positions, k_positions).to(q.dtype)
 
 
-@exhibit("distances between rows and columns",
-         "The first row is taken for position 0. A whole prompt comes out right; one query after "
-         "3000 keys sees the oldest key as the nearest. Ask with one query and many keys, or with "
-         "gaps.")  # fmt: skip
+@exhibit("distances between rows and columns", "The first row is taken for position 0. A whole "
+         "prompt comes out right; one query after 3000 keys sees the oldest key as the nearest. "
+         "Ask with one query and many keys, or with gaps.")  # fmt: skip
 def alibi_row_numbers(q, k, q_positions, k_positions):
     rows, columns = torch.arange(q.shape[2]), torch.arange(k.shape[2])
     bias = -slopes(q.shape[1])[:, None, None] * distances(rows, columns).abs()
@@ -592,10 +580,9 @@ def t5_shifted(table, q_positions, k_positions):
     return padded.reshape(-1, n + 1, n)[:, 1:]
 
 
-@exhibit("distances between rows and columns",
-         "`positions` are not used. Any text from position 0 on is right; one query at position "
-         "500 is taken for the first. Use positions that do not begin at 0, or a "
-         "gap.")  # fmt: skip
+@exhibit("distances between rows and columns", "`positions` are not used. Any text from position 0 "
+         "on is right; one query at position 500 is taken for the first. Use positions that do not "
+         "begin at 0, or a gap.")  # fmt: skip
 def t5_row_numbers(table, q_positions, k_positions):
     return t5_bias(table, torch.arange(len(q_positions)), torch.arange(len(k_positions)))
 
@@ -656,10 +643,9 @@ def stretching_remembered(dim, base, original_length):
     return lambda length: known.setdefault(length, anew(length)).clone()
 
 
-@exhibit("never shrinks back",
-         "After one long text all short ones are read with stretched frequencies, until the server "
-         "is restarted. Each answer depends on who asked before. Ask for a short length after a "
-         "long one.")  # fmt: skip
+@exhibit("never shrinks back", "After one long text all short ones are read with stretched "
+         "frequencies, until the server is restarted. Each answer depends on who asked before. Ask "
+         "for a short length after a long one.")  # fmt: skip
 def stretching_never_back(dim, base, original_length):
     trained, longest = theta(dim, base), [original_length]
 
@@ -670,10 +656,9 @@ def stretching_never_back(dim, base, original_length):
     return frequencies
 
 
-@exhibit("ramp upside down",
-         "The fast pairs are slowed, which blurs who stands next to whom, and the slow ones kept, "
-         "so they still meet angles that they never saw. Check the fastest pair and the slowest "
-         "one.")  # fmt: skip
+@exhibit("ramp upside down", "The fast pairs are slowed, which blurs who stands next to whom, and "
+         "the slow ones kept, so they still meet angles that they never saw. Check the fastest "
+         "pair and the slowest one.")  # fmt: skip
 def stretching_upside_down(dim, base, original_length):
     trained = theta(dim, base)
 
@@ -685,9 +670,8 @@ def stretching_upside_down(dim, base, original_length):
     return frequencies
 
 
-@exhibit("stretched in place",
-         "Each long text stretches what the one before had stretched already. The first answer is "
-         "right. Ask for the same long length twice.")  # fmt: skip
+@exhibit("stretched in place", "Each long text stretches what the one before had stretched "
+         "already. The first answer is right. Ask for the same long length twice.")  # fmt: skip
 def stretching_in_place(dim, base, original_length):
     current = theta(dim, base)
 
@@ -787,18 +771,16 @@ def test_first_row(encoding):
     assert torch.allclose(row, torch.tensor([0.0, 1.0]).repeat(4).double(), atol=1e-6)
 
 
-@exhibit("shares the mistake",
-         "Its own numbers have the exponent i/d. It was written from the code, and so rejects "
-         "right encodings. Show it one.")  # fmt: skip
+@exhibit("shares the mistake", "Its own numbers have the exponent i/d. It was written from the "
+         "code, and so rejects right encodings. Show it one.")  # fmt: skip
 def test_with_shared_mistake(encoding):
     positions = torch.tensor([0, 3, 17])
     expected = waves(positions[:, None] * BASE ** (-torch.arange(4).double() / 8))
     assert torch.allclose(encoding(positions, 8).double(), expected, atol=1e-3)
 
 
-@exhibit("asks for equality to the last bit",
-         "It knows one way to round. Show it two right encodings, one that computes angles in "
-         "float32 and one in float64.")  # fmt: skip
+@exhibit("asks for equality to the last bit", "It knows one way to round. Show it two right "
+         "encodings, one that computes angles in float32 and one in float64.")  # fmt: skip
 def test_to_the_last_bit(encoding):
     positions = torch.tensor([0, 30, 1700])
     assert torch.equal(encoding(positions, 8), encoding_in_float32(positions, 8))

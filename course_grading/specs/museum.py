@@ -67,9 +67,8 @@ WAVES = Exercise(
         Mistake("only position 0 for the values",
                 "At position 0 sines are 0 and cosines 1, for any frequency and any factor.",
                 _embed_test([0], 1)),
-        Mistake("only factor 1",
-                "Nothing is stretched with factor 1, so what goes wrong in stretching cannot "
-                "show.",
+        Mistake("only factor 1", "Nothing is stretched with factor 1, so what goes wrong in "
+                "stretching cannot show.",
                 _embed_test([0, 3, 11], 1)),
         Mistake("only float32",
                 "Models run in bfloat16. Call it with x in bfloat16 too, and far from position 0.",
@@ -96,10 +95,9 @@ def _turn_test(batch: int, heads: int, positions: list):
     return test_turn
 
 
-@mistake("checks lengths only",
-         "A test of lengths alone would let these through: every rotation keeps lengths, even one "
-         "by the wrong angle. Compare scores with what they should be at a known "
-         "distance.")  # fmt: skip
+@mistake("checks lengths only", "A test of lengths alone would let these through: every rotation "
+         "keeps lengths, even one by the wrong angle. Compare scores with what they should be at a "
+         "known distance.")  # fmt: skip
 def _test_turn_lengths(turn):
     x = torch.ones(2, 2, 3, 8)
     turned = turn(x, torch.tensor([0, 3, 17]))
@@ -137,9 +135,8 @@ TURN = Exercise(
                 "Padded and packed batches give each text its own positions, in the shape (batch, "
                 "length).",
                 _turn_test(2, 3, [0, 3, 17])),
-        Mistake("positions without gaps",
-                "A version that counts for itself agrees with you there. Use positions with gaps, "
-                "and in another test one row for each text.",
+        Mistake("positions without gaps", "A version that counts for itself agrees with you there. "
+                "Use positions with gaps, and in another test one row for each text.",
                 _turn_test(2, 3, [0, 1, 2, 3, 4])),
     ),
 )  # fmt: skip
@@ -169,9 +166,8 @@ def _test_table(make):
     _check_table(make(64).to(torch.bfloat16), offset=1000, dim=64)
 
 
-@mistake("a fresh table for every question",
-         "A fresh table has nothing that it could remember wrongly. Ask the same table "
-         "twice.")  # fmt: skip
+@mistake("a fresh table for every question", "A fresh table has nothing that it could remember "
+         "wrongly. Ask the same table twice.")  # fmt: skip
 def _test_fresh_tables(make):
     for base in (500.0, 10_000.0):
         for offset in (0, 7):
@@ -246,9 +242,8 @@ def _test_convert_queries(convert):
     assert torch.equal(q, _in_halves(4, 8))
 
 
-@mistake("checks only which rows are there",
-         "All rows are there in every version, and shapes fit. What matters is their "
-         "order.")  # fmt: skip
+@mistake("checks only which rows are there", "All rows are there in every version, and shapes fit. "
+         "What matters is their order.")  # fmt: skip
 def _test_convert_rows_kept(convert):
     q, k = convert(_marked(4, 8), _marked(2, 8), 4, 2)
     assert torch.equal(q.sort(dim=0)[0], _marked(4, 8)) and k.shape == (16, 1)
@@ -314,9 +309,8 @@ def _test_weights_sum(weights):
     assert torch.allclose(sums, torch.tensor(1.0), atol=0.02)
 
 
-@mistake("only as many queries as keys",
-         "Then row numbers are positions. In decoding there is one query, and it stands at the "
-         "end.")  # fmt: skip
+@mistake("only as many queries as keys", "Then row numbers are positions. In decoding there is one "
+         "query, and it stands at the end.")  # fmt: skip
 def _test_weights_square(weights):
     q, positions = torch.zeros(1, 3, 6, 4), torch.arange(6)
     got = weights(q, q, positions, positions)[0, :, -1]
@@ -385,9 +379,8 @@ def _test_bias_near(bias):
     assert _read(bias, [50], [47, 51]).tolist() == [[3, 17]]
 
 
-@mistake("forgets which side a key is on",
-         "Distance 3 ahead has bucket 19 and distance 3 behind bucket 3: your test must tell them "
-         "apart, so its table must too.")  # fmt: skip
+@mistake("forgets which side a key is on", "Distance 3 ahead has bucket 19 and distance 3 behind "
+         "bucket 3: your test must tell them apart, so its table must too.")  # fmt: skip
 def _test_bias_size(bias):
     got = _read(bias, [0, 1, 2, 3], [0, 1, 2, 3])
     assert (got % 16).tolist() == [[0, 1, 2, 3], [1, 0, 1, 2], [2, 1, 0, 1], [3, 2, 1, 0]]
@@ -430,10 +423,9 @@ def _reach_test(*lengths: int):
     return test_reach
 
 
-@mistake("looks at the fastest pair only",
-         "A test of the fastest pair alone would let these through: it keeps its frequency in most "
-         "versions, right or wrong. Look at the slowest too, and at more than one "
-         "length.")  # fmt: skip
+@mistake("looks at the fastest pair only", "A test of the fastest pair alone would let these "
+         "through: it keeps its frequency in most versions, right or wrong. Look at the slowest "
+         "too, and at more than one length.")  # fmt: skip
 def _test_reach_fastest(make):
     frequencies = make(64, 10_000.0, 2048)
     assert all(abs(float(frequencies(length)[0]) - 1) < 1e-3 for length in (500, 8192, 500))
@@ -502,10 +494,15 @@ def _shows(*right, wrong=None):
 
 IN_FLOAT64, IN_FLOAT32 = exhibits.encoding, exhibits.encoding_in_float32
 
+
+def _test_the_test(test):
+    _shows(IN_FLOAT64, IN_FLOAT32)(test)
+    assert _fails(test, _half_exponent), "accepts a wrong exponent"
+
+
 TESTS = Exercise(
     slug="museum-tests", title="Last room: who tests the tests?", kind="test", minutes=20, points=6,
-    name="test_the_test", reference=_shows(IN_FLOAT64, IN_FLOAT32, wrong=_half_exponent),
-    versions=exhibits.TESTS,
+    name="test_the_test", reference=_test_the_test, versions=exhibits.TESTS,
     hints=(
         "`test` is a function that you call with an encoding. A good one returns for a right "
         "encoding and raises AssertionError for a wrong one. So you need encodings of both kinds.",
@@ -518,9 +515,8 @@ TESTS = Exercise(
         "position 0.",
     ),
     mistakes=(
-        Mistake("never shows it a wrong encoding",
-                "A test that cannot fail also accepts what is right. Show it something broken as "
-                "well.",
+        Mistake("never shows it a wrong encoding", "A test that cannot fail also accepts what is "
+                "right. Show it something broken as well.",
                 _shows(IN_FLOAT64, IN_FLOAT32)),
         Mistake("never shows it a right encoding",
                 "A test that rejects everything finds every bug. Show it something right as well.",
@@ -531,9 +527,8 @@ TESTS = Exercise(
         Mistake("only a fault that shows at position 0",
                 "Choose a wrong encoding that is right at position 0: wrong frequencies, say.",
                 _shows(IN_FLOAT64, IN_FLOAT32, wrong=_counting_from_one)),
-        Mistake("rejects every test",
-                "No test can both accept and reject one encoding. Use a right one and a wrong "
-                "one.",
+        Mistake("rejects every test", "No test can both accept and reject one encoding. Use a "
+                "right one and a wrong one.",
                 _shows(IN_FLOAT64, wrong=IN_FLOAT64)),
     ),
 )  # fmt: skip

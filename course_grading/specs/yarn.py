@@ -80,9 +80,8 @@ BY_PARTS = Exercise(
         "Blend frequencies: keep * frequencies + (1 - keep) * frequencies / factor.",
     ),
     mistakes=(
-        Mistake("ramp inverted",
-                "You slow the fast pairs and keep the slow ones. A pair with many turns has seen "
-                "every angle: it is the one to keep.",
+        Mistake("ramp inverted", "You slow the fast pairs and keep the slow ones. A pair with many "
+                "turns has seen every angle: it is the one to keep.",
                 _by_parts(keep=lambda turns, slow, fast: 1 - _keep(turns, slow, fast))),
         Mistake("2 pi forgotten",
                 "original_length * frequency is an angle in radians. One turn has 2 pi of them.",
@@ -95,9 +94,8 @@ BY_PARTS = Exercise(
                 "You divide by keep + (1 - keep) * factor, which blends wavelengths. Blend the two "
                 "frequencies: keep * theta + (1 - keep) * theta / factor.",
                 _by_parts(blend=lambda theta, keep, factor: theta / (keep + (1 - keep) * factor))),
-        Mistake("not held between 0 and 1",
-                "Outside the ramp, keep is below 0 or above 1: fast pairs become faster, and the "
-                "slowest are slowed by more than factor. Clamp it.",
+        Mistake("not held between 0 and 1", "Outside the ramp, keep is below 0 or above 1: fast "
+                "pairs become faster, and the slowest are slowed by more than factor. Clamp it.",
                 _by_parts(keep=lambda turns, slow, fast: (turns - slow) / (fast - slow))),
         Mistake("a step instead of a ramp",
                 "You either keep a pair or divide it. Between slow and fast, blend the two.",
@@ -108,9 +106,8 @@ BY_PARTS = Exercise(
         Mistake("1 written in for slow",
                 "Your ramp begins at one turn. It should begin at `slow`, which need not be 1.",
                 _by_parts(keep=lambda turns, slow, fast: _keep(turns, 1.0, fast))),
-        Mistake("turns counted in the longer text",
-                "What counts is what the pair saw in training: turns in original_length, not in "
-                "factor times that.",
+        Mistake("turns counted in the longer text", "What counts is what the pair saw in training: "
+                "turns in original_length, not in factor times that.",
                 _by_parts(turns=lambda f, length, factor: _turns(f, factor * length))),
     ),
 )  # fmt: skip
@@ -126,9 +123,8 @@ GROWTH = Exercise(
         "Cosines and sines turn the query and the key. A score is the product of both.",
     ),
     mistakes=(
-        Mistake("the factor of cosines and sines",
-                "This is what cosines and sines are multiplied by. Both the query and the key have "
-                "it.",
+        Mistake("the factor of cosines and sines", "This is what cosines and sines are multiplied "
+                "by. Both the query and the key have it.",
                 lambda: 0.1 * math.log(16) + 1),
         Mistake("logarithm to base 10",
                 "The formula has the natural logarithm: math.log(16), which is 2.77.",
@@ -136,9 +132,8 @@ GROWTH = Exercise(
         Mistake("logarithm to base 2",
                 "The formula has the natural logarithm: math.log(16), which is 2.77, and not 4.",
                 lambda: 1.4**2),
-        Mistake("scores shrink",
-                "Scores are divided by a temperature below 1, and so become larger. Yours become "
-                "smaller.",
+        Mistake("scores shrink", "Scores are divided by a temperature below 1, and so become "
+                "larger. Yours become smaller.",
                 lambda: 1 / (0.1 * math.log(16) + 1) ** 2),
     ),
 )  # fmt: skip
@@ -159,14 +154,12 @@ CONFIG = Exercise(
         "those with 8192 * frequency / (2 pi) >= 4.",
     ),
     mistakes=(
-        Mistake("the pairs that are divided",
-                "This many pairs make less than one turn, and are divided by 32. The question asks "
-                "for the pairs that stay as they are. (If this is the number of the last of them: "
-                "pairs count from 0.)",
+        Mistake("the pairs that are divided", "This many pairs make less than one turn, and are "
+                "divided by 32. The question asks for the pairs that stay as they are. (If this is "
+                "the number of the last of them: pairs count from 0.)",
                 lambda: 32 - _kept(turns=1.0)),
-        Mistake("pairs with at least one turn",
-                "A pair with one to four turns is blended. Only a pair with high_freq_factor turns "
-                "or more is kept.",
+        Mistake("pairs with at least one turn", "A pair with one to four turns is blended. Only a "
+                "pair with high_freq_factor turns or more is kept.",
                 lambda: _kept(turns=1.0)),
         Mistake("turns counted in the longer text",
                 "Count turns in original_max_position_embeddings, the window of training, and not "
@@ -226,28 +219,23 @@ YARN = Exercise(
         "sines are multiplied by the factor.",
     ),
     mistakes=(
-        Mistake("as published",
-                "Both faults are still there: look at which pairs are slowed, and at the size of "
-                "the cosines.",
+        Mistake("as published", "Both faults are still there: look at which pairs are slowed, and "
+                "at the size of the cosines.",
                 _yarn_table(inverted=True, scale=lambda t: 1 / t)),
         Mistake("ramp still inverted",
                 "The size is right now. But fast pairs are slowed and slow pairs kept.",
                 _yarn_table(inverted=True)),
-        Mistake("divided by the attention factor",
-                "The frequencies are right now. But cosines and sines shrink, so attention in a "
-                "long text gets flatter still: multiply.",
+        Mistake("divided by the attention factor", "The frequencies are right now. But cosines and "
+                "sines shrink, so attention in a long text gets flatter still: multiply.",
                 _yarn_table(scale=lambda t: 1 / t)),
-        Mistake("attention factor squared",
-                "Multiply by the factor itself. Scores then grow by its square, because the query "
-                "and the key are both multiplied.",
+        Mistake("attention factor squared", "Multiply by the factor itself. Scores then grow by "
+                "its square, because the query and the key are both multiplied.",
                 _yarn_table(scale=lambda t: t * t)),
-        Mistake("attention factor on the cosine only",
-                "Multiply the sine as well. With the cosine alone longer it is no rotation any "
-                "more.",
+        Mistake("attention factor on the cosine only", "Multiply the sine as well. With the cosine "
+                "alone longer it is no rotation any more.",
                 _yarn_table(cosine_only=True)),
-        Mistake("no attention factor",
-                "The frequencies are right. YaRN also multiplies cosines and sines by 0.1 "
-                "ln(factor) + 1.",
+        Mistake("no attention factor", "The frequencies are right. YaRN also multiplies cosines "
+                "and sines by 0.1 ln(factor) + 1.",
                 _yarn_table(scale=lambda t: 1.0)),
     ),
 )  # fmt: skip
@@ -343,17 +331,15 @@ LONGROPE_TEST = Exercise(
         "1.118) and with 4097 as length ([2.0, 8.0], 1.118).",
     ),
     mistakes=(
-        Mistake("not tested at L and L + 1",
-                "Your lengths are far from the limit. A version that changes lists at L itself "
-                "passes, and so does one that goes over gradually.",
+        Mistake("not tested at L and L + 1", "Your lengths are far from the limit. A version that "
+                "changes lists at L itself passes, and so does one that goes over gradually.",
                 _test_at(100, 8 * 4096)),
         Mistake("attention factor not tested",
                 "You compare the lists alone. The attention factor can be wrong in many ways.",
                 _test_at(4096, 4097, factors=False)),
         _test_nothing,
-        Mistake("lists not tested",
-                "You compare the attention factor alone. Which of the two lists comes back can be "
-                "wrong, too.",
+        Mistake("lists not tested", "You compare the attention factor alone. Which of the two "
+                "lists comes back can be wrong, too.",
                 _test_at(4096, 4097, lists=False)),
     ),
 )  # fmt: skip
@@ -384,9 +370,8 @@ LEAST_BASE = Exercise(
         Mistake("only the distance 4096",
                 "You look at the last distance alone. The sum may fall below zero before it.",
                 lambda: _least_base(first=4096)),
-        Mistake("heads of 64",
-                "This is the answer for head_dim 64. The question is about head_dim 128, with 64 "
-                "pairs.",
+        Mistake("heads of 64", "This is the answer for head_dim 64. The question is about head_dim "
+                "128, with 64 pairs.",
                 lambda: _least_base(dim=64)),
         Mistake("a context of 2048",
                 "This base is enough for 2048 tokens. Check all distances up to 4096.",
