@@ -1,4 +1,4 @@
-"""How the course measures."""
+"""The laboratory: how the course trains, measures and draws."""
 
 from course_lab.machine import describe, device
 from course_lab.tasks import right_answers, steps_back

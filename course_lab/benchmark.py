@@ -1,7 +1,7 @@
 """What every encoding costs, side by side with what a user would pick instead.
 
-`run` measures and reports; `course bench` writes docs/benchmarks.md. That both sides compute the
-same is not looked at here: the tests do that, with the works that are timed.
+`run` measures and reports; `course bench` writes docs/benchmarks.md. Whether both sides compute the
+same is checked by the tests, on the functions that are timed here.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import platform
 import random
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from datetime import date
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -26,12 +26,13 @@ from torch.profiler import ProfilerActivity, profile
 from course_lab import contenders
 from course_lab.contenders import CLONE, HF, RET, Work, Works
 from course_lab.machine import describe, device
+from course_lab.markdown import table
 
 INTRODUCTION = """# What it costs
 
 Written by `make bench`. Times are medians over rounds in one process: in each round all that is
 compared runs in random order, each twice, and the second run counts. "Result" is the memory that
-a call hands out and "scratch" the most that it held beside that, in MiB: on a GPU as torch's
+a call returns and "scratch" the most that it held beside that, in MiB: on a GPU as torch's
 allocator counts, on the CPU summed from every allocation that torch's profiler saw."""
 NOTES = """Without gradients (but for the training steps), one sequence for the biases, float32.
 
@@ -44,8 +45,8 @@ NOTES = """Without gradients (but for the training steps), one sequence for the 
   with the bias added and later keys masked.
 - Shaw keys: 8 heads of 64, distances clipped at 16. "Materialised" has a vector for each pair.
   Ours has an index for each pair, which all heads share: less than the scores, but not O(n d).
-- Training step: `Decoder` as it comes, forward, backward and AdamW. "Plain torch, learned" is
-  nanoGPT's code at the same size: set it beside "learned".
+- Training step: `Decoder` without options, forward, backward and AdamW. "Plain torch, learned" is
+  nanoGPT's code at the same size: compare it with "learned".
 - Training loop: the same plain step beside `train` with learned positions, which also draws its
   batches and clips gradients. Aimed at: 1.2 times the plain one's tokens a second."""
 GROWTH = """One head of 64, all pairs of n positions, tables included: ms, and in brackets MiB of
@@ -55,7 +56,7 @@ scratch and result. A dash: would take more memory than the benchmark allows its
 
 
 class Sizes(NamedTuple):
-    """What to measure: at least `rounds`, and as many as fit in `seconds`, for each group."""
+    """What to measure: for each group at least `rounds`, and as many as fit in `seconds`."""
 
     rotate: tuple[tuple[int, ...], ...] = ((4, 8, 2048, 64), (1, 16, 4096, 128))
     bias: tuple[int, int] = (1024, 4096)
@@ -82,7 +83,7 @@ def measure(works: Mapping[str, Work], sizes: Sizes) -> dict[str, Cost]:
     """Median seconds and memory of each, by interleaved runs.
 
     The run before the one that counts brings caches and allocator into the state that this work
-    leaves, not the one that its neighbour left.
+    leaves, rather than another.
     """
     with torch.no_grad():
         for work in works.values():
@@ -159,7 +160,7 @@ def compiler_problem() -> str | None:
     """Why torch.compile does not work here, None if it does."""
     try:
         torch.compile(lambda x: x + 1)(torch.zeros(2, device=device()))
-    except Exception as error:  # whatever is missing, and whoever misses it
+    except Exception as error:  # each missing part of a compiler has its own error
         return f"left out, {str(error).strip().splitlines()[0]}"
     return None
 
@@ -167,9 +168,10 @@ def compiler_problem() -> str | None:
 def groups(
     sizes: Sizes, compiled: bool
 ) -> Iterator[tuple[str, Works, str, dict[tuple[str, str], float]]]:
-    """Title, what is compared, what it is compared with, and the shares of another's time aimed at.
+    """Groups, each a title, works by name, the name of the reference, and limits.
 
-    One at a time, so that the tensors of one are gone before the next.
+    A limit on (a, b) is the largest ratio of a's time to b's that is aimed at. Groups come one at
+    a time, so that the tensors of one are freed before the next.
     """
     float32 = {("interleaved", HF): 1 / 4, ("interleaved", RET): 1 / 4, ("interleaved", CLONE): 1.5}
     float32 |= {("half", HF): 1, ("half, compiled", CLONE): 1.3}
@@ -183,13 +185,9 @@ def groups(
     alibi = [("ours, before expansion", HF), ("ours, masked scores", f"{HF}, masked scores")]
     for n in sizes.bias:
         yield f"ALiBi, n = {n}", contenders.alibi_biases(n), "ours", dict.fromkeys(alibi, 1 / 5)
+    shaw = {("ours", "materialised"): 1 / 5}
     for n in sizes.shaw:
-        yield (
-            f"Shaw keys, n = {n}",
-            contenders.shaw_keys(n),
-            "ours",
-            {("ours", "materialised"): 1 / 5},
-        )
+        yield f"Shaw keys, n = {n}", contenders.shaw_keys(n), "ours", shaw
     batch, length = sizes.batch
     steps = {
         name: contenders.training_step(m, batch, length)
@@ -202,17 +200,17 @@ def groups(
 
 
 def growth(sizes: Sizes) -> dict[str, list[Cost]]:
-    """Costs of each scheme at each length, as far as there is room."""
-    found: dict[str, list[Cost]] = {name: [] for name in contenders.growing(1)}
+    """Costs of each scheme at each length, up to the length that needs more than `sizes.room`."""
+    costs: dict[str, list[Cost]] = {name: [] for name in contenders.growing(1)}
     for n in sizes.growth:  # twice the length takes four times the memory
         allowed = {
             name: work
             for name, work in contenders.growing(n).items()
-            if 4 * sum(found[name][-1][1:] if found[name] else ()) <= sizes.room
+            if 4 * sum(costs[name][-1][1:] if costs[name] else ()) <= sizes.room
         }
         for name, cost in measure(allowed, sizes).items():
-            found[name].append(cost)
-    return found
+            costs[name].append(cost)
+    return costs
 
 
 def run(sizes: Sizes, say: Callable[[str], object] = print) -> tuple[str, dict[str, list[float]]]:
@@ -238,33 +236,30 @@ def run(sizes: Sizes, say: Callable[[str], object] = print) -> tuple[str, dict[s
         ratio = scratch[f"{kind}, n = {many}"] / max(1, scratch[f"{kind}, n = {few}"])
         aims.append(_aim(f"{kind}: scratch at {many} / at {few}", 1.1 * many / few, ratio))
     grown = growth(sizes)
-    met = "## Ratios aimed at\n\n" + _table(["ratio", "at most", "reached", "met"], aims)
+    ratios = "## Ratios aimed at\n\n" + table(["ratio", "at most", "reached", "met"], aims)
     tables.append(f"## As n grows\n\n{GROWTH}\n\n{_by_length(sizes, grown)}")
-    say(f"{tables[-1]}\n{met}")
-    return "\n\n".join([*parts, met, f"## Everything measured\n\n{NOTES}", *tables]), {
+    say(f"{tables[-1]}\n{ratios}")
+    return "\n\n".join([*parts, ratios, f"## Everything measured\n\n{NOTES}", *tables]), {
         name: [cost.seconds for cost in costs] + [math.nan] * (len(sizes.growth) - len(costs))
         for name, costs in grown.items()
     }
 
 
 def machine(problem: str | None) -> str:
-    """Where, when and with what this is measured."""
+    """Where, when and with which libraries this is measured."""
     info = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
     cpu = next((m[1] for m in re.finditer(r"model name\s*: (.*)", info)), platform.processor())
     rows = [
         ["date", date.today().isoformat()],
         ["CPU", f"{cpu}, {os.cpu_count()} cores"],
-        [
-            "threads",
-            f"{torch.get_num_threads()} (one is steadier where other programs are at work)",
-        ],
+        ["threads", f"{torch.get_num_threads()} (one varies less beside other programs)"],
         ["place", describe()],
         ["torch.compile", problem or "works"],
         *([name, _installed(name)] for name in (HF, RET)),
     ]
     if hasattr(os, "getloadavg"):
         rows.append(["load before", f"{os.getloadavg()[0]:.1f} programs at work"])
-    return _table(["what", "here"], rows)
+    return table(["what", "here"], rows)
 
 
 def _installed(name: str) -> str:
@@ -279,12 +274,12 @@ def _aim(ratio: str, limit: float, reached: float) -> list[str]:
 
 
 def _compared(costs: dict[str, Cost], reference: str) -> str:
-    """A row for each work, the fastest first."""
+    """A table with a row for each work, the fastest first."""
     rows = [
         [name, _ms(c), f"{c.seconds / costs[reference].seconds:.2f}", _mib(c[1]), _mib(c[2])]
         for name, c in sorted(costs.items(), key=lambda item: item[1].seconds)
     ]
-    return _table(["what", "ms", f"/ {reference}", "scratch", "result"], rows)
+    return table(["what", "ms", f"/ {reference}", "scratch", "result"], rows)
 
 
 def _by_length(sizes: Sizes, grown: dict[str, list[Cost]]) -> str:
@@ -293,11 +288,7 @@ def _by_length(sizes: Sizes, grown: dict[str, list[Cost]]) -> str:
         [str(n), *(column[at] if at < len(column) else "-" for column in cells.values())]
         for at, n in enumerate(sizes.growth)
     ]
-    return _table(["n", *cells], rows)
-
-
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    return "\n".join(f"| {' | '.join(line)} |" for line in (header, ["---"] * len(header), *rows))
+    return table(["n", *cells], rows)
 
 
 def _ms(cost: Cost) -> str:

@@ -10,29 +10,41 @@ import time
 import zipfile
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import torch
+from safetensors import SafetensorError
+from safetensors.torch import save_file
+from torch import Tensor
 from tqdm import tqdm
 
 from course_lab.errors import CourseError
 from course_lab.parallel import anywhere, is_first, wait
-
-if TYPE_CHECKING:
-    from course_lab.training import Training
 
 
 class CheckpointError(CourseError):
     """A checkpoint that cannot be used; the message is one line and names the remedy."""
 
 
+class Resumable(Protocol):
+    """What a checkpoint needs of a training."""
+
+    steps: int
+    losses: list[float]  # one for each step taken
+    device: torch.device
+
+    def state_dict(self) -> dict[str, Any]: ...
+
+    def load_state_dict(self, state: dict[str, Any]) -> None: ...
+
+
 class Checkpoint:
     """A file that a training is saved to every `every` seconds and when it is interrupted.
 
-    Inside `with`, Ctrl-C waits for the end of the step, saves, and then stops the program as
-    usual; a second one does not wait. If a file cannot be written, one line says so, the last good
-    one stays, and the training goes on. Several processes stop after the same step, and the first
-    of them writes.
+    Inside `with`, the first Ctrl-C waits for the end of the step, saves, and then stops the program
+    as usual; a second one stops it at once. If the file cannot be written, one line says so, the
+    last good file stays, and the training goes on. Several processes stop after the same step, and
+    only the first of them writes.
     """
 
     def __init__(self, path: Path, resume: bool = False, every: float = 120.0) -> None:
@@ -50,11 +62,11 @@ class Checkpoint:
         if self._handler is not None:
             signal.signal(signal.SIGINT, self._handler)
 
-    def restore(self, training: Training) -> None:
-        """Let `training` go on from the file, if there is one and `resume` says so.
+    def restore(self, training: Resumable) -> None:
+        """Load the file into `training`, if there is one.
 
-        Raises CheckpointError if the file is damaged, is of another training, or would be
-        overwritten. The file stays as it is.
+        Raises CheckpointError if the file is damaged or of another training, or if `resume` is
+        False, since the training would overwrite it. The file itself does not change.
         """
         if not self.path.exists():
             return
@@ -72,7 +84,7 @@ class Checkpoint:
                 "or delete the file"
             ) from None
 
-    def after_step(self, training: Training) -> None:
+    def after_step(self, training: Resumable) -> None:
         """Save if it is time to; if Ctrl-C was pressed, save and raise KeyboardInterrupt."""
         finished = len(training.losses) == training.steps
         interrupted = anywhere(self._interrupted, training.device)
@@ -80,16 +92,16 @@ class Checkpoint:
             self.save(training)
             self._last = time.monotonic()
         if interrupted:
-            wait()  # torchrun ends the others as soon as one is gone, even while it writes
+            wait()  # when one process ends, torchrun kills the others, even while they write
             raise KeyboardInterrupt
 
-    def save(self, training: Training) -> None:
-        """Write `training` to the file: all of it, or nothing."""
+    def save(self, training: Resumable) -> None:
+        """Write all of `training` to the file, or nothing."""
         if not is_first():
             return
-        state = io.BytesIO()  # torch, writing to a full disk itself, would not say that it is full
+        state = io.BytesIO()  # torch itself, writing to a full disk, would not say that it is full
         torch.save(training.state_dict(), state)
-        # the zoo's jobs may train the same model at the same time
+        # with its process in its name, since the zoo's jobs may train the same model at once
         unfinished = self.path.with_name(f"{self.path.name}.{os.getpid()}.new")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -110,15 +122,25 @@ class Checkpoint:
         signal.signal(signal.SIGINT, self._handler)
 
 
+def save_weights(weights: dict[str, Tensor], path: Path, metadata: dict[str, str]) -> None:
+    """Write `weights` as safetensors. Raises CheckpointError if that fails, as on a full disk."""
+    try:
+        save_file(weights, path, metadata=metadata)
+    except SafetensorError as error:
+        raise CheckpointError(
+            f"{path} could not be written ({error}): make room, and resume"
+        ) from None
+
+
 def _read(path: Path) -> dict[str, Any]:
     try:
         with zipfile.ZipFile(path) as members:
-            broken = members.testzip()  # torch itself does not look at the checksums
+            broken = members.testzip()  # torch itself does not check the checksums
         state = torch.load(path, map_location="cpu", weights_only=True)
         if broken is None and isinstance(state, dict):
             return state
     except PermissionError:
         raise
-    except Exception:  # zipfile and torch each have a dozen for files that are not theirs
+    except Exception:  # zipfile and torch raise many kinds of error for files that are not theirs
         pass
     raise CheckpointError(f"{path} is damaged: delete it to start anew") from None

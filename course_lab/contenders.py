@@ -1,7 +1,7 @@
 """What is timed: every encoding beside what a user would pick instead.
 
-Each function returns works by name, all of which compute the same. Libraries that are not
-installed, and compiled works where there is no compiler, are left out.
+Each function returns works by name, which compute the same unless their names say otherwise.
+Libraries that are not installed, and compiled works where there is no compiler, are left out.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PLAIN = "plain torch, learned"
 
 
 def library(module: str, name: str) -> Any:
-    """`name` from a library to compare with, None where that is not installed."""
+    """`name` from a library to compare with, or None if that is not installed."""
     try:
         return getattr(import_module(module), name)
     except ImportError:
@@ -110,7 +110,7 @@ def shaw_keys(n: int) -> Works:
 
 
 def growing(n: int) -> Works:
-    """Tables made anew and used on one head, for all pairs of n positions."""
+    """Each scheme on one head and all pairs of n positions, its tables computed in every call."""
     positions, q = _positions(n), torch.randn(1, 1, n, HEAD_DIM, device=device())
     schemes = {
         "T5 bias": enc.T5Bias(1),
@@ -124,7 +124,7 @@ def growing(n: int) -> Works:
 
 
 class PlainBlock(nn.Module):
-    """A block as one writes it without this package, nanoGPT's way."""
+    """A block as one writes it without this package, in the manner of nanoGPT."""
 
     def __init__(self, c: DecoderConfig) -> None:
         super().__init__()
@@ -192,9 +192,9 @@ def training_step(model: nn.Module, batch: int, length: int) -> Work:
 
 
 def training_loops(batch: int, length: int, compiled: bool = False) -> Works:
-    """A step of nanoGPT's kind in float32, and of `train` in each of its ways, learned positions.
+    """A plain step in float32 and a step of `train` in each dtype, all with learned positions.
 
-    Ours draws its batch, clips gradients and follows its learning rate; the plain one does not.
+    Ours draws its batch, clips gradients and changes its learning rate; the plain one does not.
     """
     config = DecoderConfig()
     works = {PLAIN: training_step(PlainDecoder(config, length), batch, length)}

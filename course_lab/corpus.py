@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import sysconfig
 from collections.abc import Iterable
-from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,7 +12,7 @@ import torch
 from jaxtyping import UInt8
 from torch import Tensor
 
-# Tests and programs beside the library, and folders and files that are tables of data.
+# Tests and programs that come with the library, and folders and files that are tables of data.
 LEFT_OUT = {
     "test", "tests", "idlelib", "lib2to3", "turtledemo", "site-packages", "dist-packages",
     "encodings", "pydoc_data", "entities.py", "stringprep.py",
@@ -39,33 +38,21 @@ def python_source(library: Path | None = None) -> Corpus:
     library = library or Path(sysconfig.get_paths()["stdlib"])
     names = (path.relative_to(library) for path in library.rglob("*.py"))
     kept = [name for name in names if not LEFT_OUT.intersection(name.parts) and not _built(name)]
-    found = split({name.as_posix(): (library / name).read_bytes() for name in kept})
-    size = len(found.train) + len(found.validation)
+    source = split({name.as_posix(): (library / name).read_bytes() for name in kept})
+    size = len(source.train) + len(source.validation)
     if size < LEAST:
         raise FileNotFoundError(
             f"this Python has no sources of its library, {size} bytes of them in {library}: run "
-            "the course with a Python that has (python.org, conda, a distribution's full "
+            "the course with a Python that has them (python.org, conda, a distribution's full "
             "package), or train on text of your own with corpus.text(folder)"
         )
-    return found
-
-
-def english() -> Corpus:
-    """Half a megabyte of English: the pages that Python's own `help` prints on its topics."""
-    if find_spec("pydoc_data.topics") is None:
-        raise FileNotFoundError(
-            "this Python has no pydoc_data.topics: train on text of your own with "
-            "corpus.text(folder)"
-        )
-    from pydoc_data.topics import topics
-
-    return split({name: page.encode() for name, page in topics.items()})
+    return source
 
 
 def text(path: str | Path) -> Corpus:
     """The user's own text: all files of a folder, split by name, or one file, split by place.
 
-    Files that are not UTF-8 are passed over. Raises FileNotFoundError if `path` does not exist,
+    Files that are not UTF-8 are left out. Raises FileNotFoundError if `path` does not exist,
     and ValueError if what is there leaves nothing for one of the two parts.
     """
     path = Path(path)
@@ -74,22 +61,22 @@ def text(path: str | Path) -> Corpus:
     if path.is_file():
         data = path.read_bytes()
         cut = round(len(data) * (1 - SHARE))
-        found = Corpus(_tensor([data[:cut]]), _tensor([data[cut:]]))
+        parts = Corpus(_tensor([data[:cut]]), _tensor([data[cut:]]))
     else:
         files = {p.relative_to(path).as_posix(): p.read_bytes() for p in path.rglob("*")
                  if p.is_file() and not p.name.startswith(".")}  # fmt: skip
-        found = split({name: data for name, data in files.items() if _is_text(data)})
-    for part, data in found._asdict().items():
+        parts = split({name: data for name, data in files.items() if _is_text(data)})
+    for part, data in parts._asdict().items():
         if not len(data):
             raise ValueError(
                 f"{path} leaves no text for {part}: give a longer file, or a folder with more "
                 "files (about one in ten is kept for validation)"
             )
-    return found
+    return parts
 
 
 def split(files: dict[str, bytes]) -> Corpus:
-    """Put each file into the part that the SHA-256 of its name says, in order of names."""
+    """Put each file into one part, by the SHA-256 of its name, in order of names."""
     parts: dict[bool, list[bytes]] = {True: [], False: []}
     for name in sorted(files):
         drawn = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4]) / 2**32

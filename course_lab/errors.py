@@ -1,5 +1,5 @@
-"""What a command can say in one line."""
+"""The error that a command reports in one line."""
 
 
 class CourseError(Exception):
-    """Something that cannot be done as asked; the message says what, and the remedy."""
+    """Something that cannot be done; the message says what, and what would help."""

@@ -12,22 +12,23 @@ from torch.nn import functional
 
 from course_lab.tasks import Batch, Task
 
-# What is computed at once, whatever the length: bounds the memory of an evaluation. In pieces as
-# small as these the process keeps what it frees, where larger ones cost a page fault for each
-# 4 KiB: with 8 times the pairs Shaw and Transformer-XL took twice as long for windows of 512.
+# The most that is computed at once, at any length, which bounds the memory of an evaluation. The
+# process keeps the memory of pieces as small as these when it frees them; larger pieces cost a page
+# fault for each 4 KiB: with 8 times the pairs, Shaw and Transformer-XL took twice as long for
+# windows of 512.
 TOKENS_AT_ONCE = 2**12
 PAIRS_AT_ONCE = 2**19  # of queries and keys, for each head: 2 MiB of scores in float32
 
 
 class BitsPerByte(NamedTuple):
-    """A mean over windows, and how far it may be from that over all text of this kind."""
+    """A mean over windows, and its standard error."""
 
     mean: float
     standard_error: float
 
 
 def next_byte(data: UInt8[Tensor, " bytes"], length: int, batch: int = 32) -> Task:
-    """Windows of `length` bytes from random places, each byte to be followed by its next.
+    """Windows of `length` bytes from random places; at each byte, the next one is the target.
 
     Raises ValueError if `data` is not longer than `length`.
     """
@@ -48,12 +49,12 @@ def bits_per_byte(
     stride: int | None = None,
     most_windows: int | None = None,
 ) -> BitsPerByte:
-    """What `model` pays for a byte of `data`, reading windows of `length` bytes.
+    """The cross-entropy of `model` on `data`, in bits per byte, in windows of `length` bytes.
 
-    Windows follow each other without overlap. With `stride` they start so many bytes apart and
-    only their last `stride` bytes count, each with at least length - stride bytes before it.
-    `most_windows` takes as many, spread evenly over the data. The standard error is that of the
-    mean over windows, which near each other in a text are not quite independent.
+    Windows follow each other without overlap. With `stride`, windows start `stride` bytes apart,
+    and only the last `stride` bytes of each count: each has at least length - stride bytes before
+    it. With `most_windows`, at most as many, spread evenly over the data. The standard error treats
+    windows as independent, which neighbours in a text are not quite.
     """
     stride = stride or length
     bits = _bits(model, data, length, stride, most_windows)[:, length - stride :].mean(dim=1)
@@ -83,14 +84,14 @@ def _bits(
         starts = starts[torch.linspace(0, len(starts) - 1, most_windows).long()]
     place = next(model.parameters()).device
     positions = torch.arange(length, device=place)
-    found = []
+    bits = []
     rows = max(1, min(TOKENS_AT_ONCE // length, PAIRS_AT_ONCE // length**2))
     for some in starts.split(rows):
         window = data[some[:, None] + torch.arange(length + 1)].long().to(place)
         scores = model(window[:, :-1], positions).float()
         nats = functional.cross_entropy(scores.mT, window[:, 1:], reduction="none")
-        found.append(nats.cpu() / math.log(2))
-    return torch.cat(found)
+        bits.append(nats.cpu() / math.log(2))
+    return torch.cat(bits)
 
 
 def _check_length(data: Tensor, length: int) -> None:

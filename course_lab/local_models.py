@@ -1,4 +1,4 @@
-"""A model from a folder on this machine, in transformers' format: its RoPE read, and stretched."""
+"""Reading and stretching the RoPE of a model in a folder of this machine (transformers' format)."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from course_lab.errors import CourseError
 from course_lab.evaluation import bits_per_byte
 from course_lib.encodings import ScaledFrequencies, from_rope_parameters, yarn
 
@@ -19,32 +20,35 @@ class Settings(NamedTuple):
     """What a model's config.json says about its positions."""
 
     parameters: dict[str, Any]
-    """`rope_parameters`; older configs' `rope_scaling` and `rope_theta` are put together."""
+    """`rope_parameters`, or `rope_scaling` and `rope_theta` of an older config, put together."""
     head_dim: int
     length: int
     """The longest text that the model is meant for, in tokens."""
 
     def frequencies(self) -> ScaledFrequencies:
-        """What these settings ask for."""
+        """The frequencies that these settings give."""
         return from_rope_parameters(
             self.parameters, self.head_dim, max_position_embeddings=self.length
         )
 
 
 def settings(folder: Path | str) -> Settings:
-    """Read `config.json`. Raises FileNotFoundError, or ValueError if it has no RoPE."""
+    """Read `config.json`. Raises FileNotFoundError, or CourseError if there is no RoPE in it."""
     config = json.loads((Path(folder) / "config.json").read_text(encoding="utf-8"))
     parameters = config.get("rope_parameters")
     if parameters is None:
         if "rope_theta" not in config:
-            raise ValueError(f"config.json in {folder} has no rope_parameters and no rope_theta")
+            raise CourseError(
+                f"config.json in {folder} has no rope_parameters and no rope_theta: choose a "
+                "model with RoPE"
+            )
         parameters = {**(config.get("rope_scaling") or {}), "rope_theta": config["rope_theta"]}
     head_dim = config.get("head_dim") or config["hidden_size"] // config["num_attention_heads"]
     return Settings(parameters, head_dim, config["max_position_embeddings"])
 
 
 class LocalModel(nn.Module):
-    """transformers' model, called as ours are: token ids and positions in, scores out."""
+    """A model of transformers, called as ours are: token ids and positions in, scores out."""
 
     def __init__(self, theirs: nn.Module) -> None:
         super().__init__()
@@ -53,10 +57,13 @@ class LocalModel(nn.Module):
     @property
     def rotary(self) -> Any:
         """The one module that makes cosines and sines for all layers."""
-        found = [m for name, m in self.theirs.named_modules() if name.endswith("rotary_emb")]
-        if len(found) != 1:
-            raise ValueError(f"one rotary_emb is needed, as in Llama, this has {len(found)}")
-        return found[0]
+        modules = [m for name, m in self.theirs.named_modules() if name.endswith("rotary_emb")]
+        if len(modules) != 1:
+            raise CourseError(
+                f"the model must have one rotary_emb for all layers, as Llama has, and has "
+                f"{len(modules)}"
+            )
+        return modules[0]
 
     def forward(
         self, tokens: Int[Tensor, "batch length"], positions: Int[Tensor, " length"]
@@ -77,14 +84,17 @@ def load(folder: Path | str) -> LocalModel:
 
 
 def stretched(model: LocalModel, scaled: ScaledFrequencies) -> LocalModel:
-    """A copy of `model` that turns by `scaled`.
+    """A copy of `model` with the frequencies and the attention factor of `scaled`.
 
-    Raises ValueError for "dynamic" and "longrope", whose module would set its own again.
+    Raises CourseError for "dynamic" and "longrope", whose modules set frequencies in every call.
     """
     model = copy.deepcopy(model)
     rotary = model.rotary
     if rotary.rope_type in ("dynamic", "longrope"):
-        raise ValueError(f"a model of rope_type {rotary.rope_type!r} sets its frequencies itself")
+        raise CourseError(
+            f"a model of rope_type {rotary.rope_type!r} sets its frequencies in every call: choose "
+            "one of another rope_type"
+        )
     rotary.inv_freq = scaled.frequencies.to(rotary.inv_freq)
     rotary.attention_scaling = scaled.attention_factor
     return model
@@ -107,7 +117,7 @@ def write_tiny_llama(folder: Path | str, length: int = 64, seed: int = 0) -> Non
 
 
 def difference_to_transformers(parameters: dict[str, Any], head_dim: int, length: int) -> float:
-    """The largest relative difference of our frequencies and attention factor to theirs."""
+    """The largest relative difference between our frequencies and attention factor and theirs."""
     from transformers import LlamaConfig
     from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
@@ -123,30 +133,29 @@ def difference_to_transformers(parameters: dict[str, Any], head_dim: int, length
 
 
 def report(folder: Path | str, text: Tensor, factors: tuple[float, ...] = (1, 2, 4)) -> list[str]:
-    """Lines that say how the model in `folder` turns, and what it pays for longer texts.
+    """Lines on the RoPE of the model in `folder`, and on its loss at longer lengths.
 
-    `text` is bytes; with a tokenizer in the folder it is cut into tokens, without, bytes are they.
-    A model that is not stretched yet is read as it is, and with YaRN's frequencies for the length.
+    `text` is bytes; a tokenizer in the folder turns it into tokens, else bytes are the tokens. A
+    model that is not stretched yet is measured twice: as it is, and with YaRN for the length.
     """
     folder = Path(folder)
-    own, model = settings(folder), load(folder)
+    config, model = settings(folder), load(folder)
     rotary: Any = model.rotary
-    difference = (own.frequencies().frequencies / rotary.inv_freq.double() - 1).abs().max()
-    told = {key: own.parameters.get(key) for key in ("rope_type", "rope_theta", "factor")}
-    lines = [f"{told}, head_dim {own.head_dim}, length {own.length}",
+    difference = (config.frequencies().frequencies / rotary.inv_freq.double() - 1).abs().max()
+    shown = {key: config.parameters.get(key) for key in ("rope_type", "rope_theta", "factor")}
+    lines = [f"{shown}, head_dim {config.head_dim}, length {config.length}",
              f"our frequencies are its own to 1e-5: {bool(difference < 1e-5)}"]  # fmt: skip
-    tokens, base = _tokens(folder, text), own.parameters["rope_theta"]
+    tokens, base = _tokens(folder, text), config.parameters["rope_theta"]
     for factor in factors:
-        length = int(own.length * factor)
+        length = int(config.length * factor)
         if length >= len(tokens):
             lines.append(f"{length} tokens: the text is too short")
             continue
         bits = bits_per_byte(model, tokens, length, most_windows=2).mean
         line = f"{length:6} tokens: {bits:.2f} bits a token"
-        if factor > 1 and own.parameters.get("rope_type", "default") == "default":
-            scaled = yarn(own.head_dim, base, factor, own.length)
-            read = stretched(model, scaled)
-            line += f", YaRN {bits_per_byte(read, tokens, length, most_windows=2).mean:.2f}"
+        if factor > 1 and config.parameters.get("rope_type", "default") == "default":
+            longer = stretched(model, yarn(config.head_dim, base, factor, config.length))
+            line += f", YaRN {bits_per_byte(longer, tokens, length, most_windows=2).mean:.2f}"
         lines.append(line)
     return lines
 
@@ -156,6 +165,6 @@ def _tokens(folder: Path, text: Tensor) -> Tensor:
         return text
     from transformers import AutoTokenizer
 
-    read = bytes(text.tolist()).decode("utf-8", errors="replace")
+    words = bytes(text.tolist()).decode("utf-8", errors="replace")
     tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-    return torch.tensor(tokenizer(read, add_special_tokens=False)["input_ids"])
+    return torch.tensor(tokenizer(words, add_special_tokens=False)["input_ids"])

@@ -1,4 +1,4 @@
-"""Looking into a trained decoder: what its layers ask for, where they look, what they hold."""
+"""Looking into a trained decoder: queries, keys, attention weights and outputs of its layers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from course_lib.model import Decoder, attention_weights, causal_mask
 
 
 class Layer(NamedTuple):
-    """What one layer computes in reading a batch of texts."""
+    """What one layer computes when the model reads a batch of texts."""
 
     q: Float[Tensor, "batch heads length head_dim"]  # before rotation
     k: Float[Tensor, "batch kv_heads length head_dim"]  # before rotation
@@ -29,13 +29,13 @@ def layers(
     place = next(model.parameters()).device
     if positions is None:
         positions = torch.arange(tokens.shape[1])
-    found = []
+    kept = []
 
-    def keep(block: Any, given: tuple, out: Tensor) -> None:
-        own = block.attention
-        parts = own.to_qkv(block.norm1(given[0])).split(own.widths, dim=-1)
-        q, k, _ = (t.unflatten(-1, (-1, own.config.head_dim)).transpose(1, 2) for t in parts)
-        found.append(Layer(q, k, out))
+    def keep(block: Any, inputs: tuple, out: Tensor) -> None:
+        attention = block.attention
+        parts = attention.to_qkv(block.norm1(inputs[0])).split(attention.widths, dim=-1)
+        q, k, _ = (t.unflatten(-1, (-1, model.config.head_dim)).transpose(1, 2) for t in parts)
+        kept.append(Layer(q, k, out))
 
     handles = [block.register_forward_hook(keep) for block in model.blocks]
     try:
@@ -43,7 +43,7 @@ def layers(
     finally:
         for handle in handles:
             handle.remove()
-    return found
+    return kept
 
 
 @torch.no_grad()
@@ -58,10 +58,10 @@ def weights(
         raise ValueError(f"tokens must be one text, of shape (length,), got {tuple(tokens.shape)}")
     if model.config.kv_heads != model.config.num_heads:
         raise ValueError("model must have a key head for every query head")
-    found, blocks = [], list[Any](model.blocks)
+    every_layer, blocks = [], list[Any](model.blocks)
     for block, (q, k, _) in zip(blocks, layers(model, tokens[None]), strict=True):
         scheme, positions = block.attention.scheme, torch.arange(len(tokens), device=q.device)
         bias = scheme.score_bias(q, k, positions, positions)
         q, k = scheme.rotate(q, k, positions, positions)
-        found.append(attention_weights(q, k, bias, causal_mask(positions, positions))[0])
-    return torch.stack(found).cpu()
+        every_layer.append(attention_weights(q, k, bias, causal_mask(positions, positions))[0])
+    return torch.stack(every_layer).cpu()

@@ -7,14 +7,21 @@ import platform
 
 import torch
 
+from course_lab.errors import CourseError
+
 
 def device() -> torch.device:
-    """The GPU when torch sees one, else the CPU.
+    """The GPU if torch sees one, else the CPU; or what the environment's COURSE_DEVICE names.
 
-    Set the environment variable COURSE_DEVICE (say, to "cpu") to choose yourself.
+    Raises CourseError if torch knows no device of that name.
     """
     if chosen := os.environ.get("COURSE_DEVICE"):
-        return torch.device(chosen)
+        try:
+            return torch.device(chosen)
+        except RuntimeError:
+            raise CourseError(
+                f"COURSE_DEVICE must be a device of torch, such as cpu or cuda:0, got {chosen}"
+            ) from None
     if torch.cuda.is_available():
         return torch.device("cuda")
     if torch.backends.mps.is_available():

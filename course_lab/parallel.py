@@ -1,4 +1,4 @@
-"""Several processes, one training: `torchrun --nproc-per-node N -m course_lib train rope`."""
+"""One training in several processes: `torchrun --nproc-per-node 2 -m course_lab train rope`."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _groups = count()
 
 @contextmanager
 def group() -> Iterator[torch.device]:
-    """The device of this process, which joins the others that torchrun started, if it did.
+    """The device of this process; if torchrun started it, it is inside one group with the others.
 
-    A process may join several times, one after another. Each time the processes tell each other
-    their addresses anew, under a new name: left to itself, torch reuses the name, and whoever
-    comes first finds the others' old addresses, and waits for ever.
+    A process may enter several groups, one after another. Each group exchanges addresses under a
+    name of its own: with torch's default the names would be equal, and a process that comes early
+    would read the others' old addresses and wait for ever.
     """
     place = device()
     if "WORLD_SIZE" not in os.environ:
@@ -46,15 +46,15 @@ def is_first() -> bool:
 
 
 def wait() -> None:
-    """Go on when every process of the group has come here."""
+    """Wait until every process of the group has reached this point."""
     if distributed.is_initialized():
         distributed.barrier()
 
 
 def anywhere(here: bool, place: torch.device) -> bool:
-    """Whether `here` is true in any process of the group, each computing on its `place`."""
+    """Whether `here` is true in any process of the group; `place` is this process's device."""
     if not distributed.is_initialized():
         return here
-    told = torch.tensor(int(here), device=place)
-    distributed.all_reduce(told, distributed.ReduceOp.MAX)
-    return bool(told)
+    flag = torch.tensor(int(here), device=place)
+    distributed.all_reduce(flag, distributed.ReduceOp.MAX)
+    return bool(flag)

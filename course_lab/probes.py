@@ -1,4 +1,4 @@
-"""One battery of questions that any position scheme goes through, theirs or the learner's own."""
+"""A battery of tests for any position scheme, the course's or a learner's."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from course_lib.encodings import NoPosition, PositionScheme
 from course_lib.model import Decoder, DecoderConfig, attend
 from course_lib.model.decoder import Cache
 
-SAME = 1e-4  # results closer than this are the same but for rounding
+SAME = 1e-4  # smaller differences are rounding
 SHIFT = 37  # positions
 FAR = 100_000  # positions
 
 
 class Finding(NamedTuple):
-    """What a probe measured: a number, whether that is what one hopes for, and it in words."""
+    """What a probe measured: a number, whether it is good, and a sentence for the table."""
 
     value: float
-    good: bool | None  # None: a matter of taste
+    good: bool | None  # None where neither value is better than the other
     says: str
 
 
@@ -38,14 +38,14 @@ Report = Mapping[str, Finding]
 
 @dataclass(frozen=True)
 class Subject:
-    """A scheme under test, and the model and length that it is made for."""
+    """A scheme under test, with the sizes of the model and the length that it is meant for."""
 
     scheme: PositionScheme | Callable[[int], PositionScheme]
     config: DecoderConfig
     length: int
 
     def awake(self) -> PositionScheme:
-        """A copy for the first layer whose parameters are random: many schemes start at zero."""
+        """A copy, for the first layer, with random parameters: many schemes start at zero."""
         one = self.scheme if isinstance(self.scheme, PositionScheme) else self.scheme(0)
         generator = torch.Generator().manual_seed(1)
         one = copy.deepcopy(one).cpu().float()
@@ -55,7 +55,7 @@ class Subject:
         return one
 
     def model(self) -> Decoder:
-        """A decoder around `awake`, always the same one."""
+        """A decoder around `awake`, with the same weights at every call."""
         torch.manual_seed(0)
         return Decoder(self.config, self.awake()).eval()
 
@@ -66,39 +66,31 @@ def run(
     length: int = 128,
     only: Sequence[str] | None = None,
 ) -> Report:
-    """Put `scheme` through every probe, or `only` those named, and return what each found.
+    """Put `scheme` through every probe, or `only` those named, and return their findings.
 
-    `scheme` is what `Decoder` takes, made for the sizes of `config` (default: the zoo's), and works
-    for at least `length` positions. A probe in which it fails has the error in its finding. Takes
+    `scheme` is what `Decoder` takes, made for the sizes of `config` (default: the zoo's), and must
+    work for at least `length` positions. An error in a probe is reported in its finding. Takes
     about a second; time is measured on one CPU thread.
     """
     subject = Subject(scheme, config or DecoderConfig(), length)
     with one_thread(), torch.random.fork_rng(devices=[]):
-        return {name: _found(PROBES[name], subject) for name in only or PROBES}
-
-
-def table(reports: Mapping[str, Report]) -> str:
-    """Markdown: a row for each scheme, a column for each probe."""
-    head = ["scheme", *next(iter(reports.values()))]
-    rows = [[name, *(f.says for f in report.values())] for name, report in reports.items()]
-    ruled = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(row) + " |" for row in ruled)
+        return {name: _finding(PROBES[name], subject) for name in only or PROBES}
 
 
 def decay(subject: Subject, contents: int = 64) -> Float[Tensor, " distances"]:
-    """The mean score of a token with one of the same content, by how far back that stands.
+    """The mean score of two tokens of the same content, by their distance.
 
-    Averaged over random contents and all heads; parameters as they are given.
+    Averaged over random contents and all heads; the scheme keeps its parameters.
     """
     scheme = subject.scheme if isinstance(subject.scheme, PositionScheme) else subject.scheme(0)
     positions = torch.arange(subject.length)
     x = _content(contents, 1, subject.config.dim).expand(-1, subject.length, -1)
     with torch.no_grad():
-        found = _scores(copy.deepcopy(scheme).cpu().float(), x, positions, subject.config)
-    return found[..., -1, :].flip(-1).mean(dim=(0, 1))
+        scores = _scores(copy.deepcopy(scheme).cpu().float(), x, positions, subject.config)
+    return scores[..., -1, :].flip(-1).mean(dim=(0, 1))
 
 
-# Each probe takes a subject and returns what it found ---------------------------------------
+# The probes ---------------------------------------------------------------------------------
 
 
 def order(subject: Subject) -> Finding:
@@ -210,8 +202,8 @@ def training_time(subject: Subject) -> Finding:
             start = time.perf_counter()
             _step(model, tokens)
             times.append(time.perf_counter() - start)
-    plain, own = (statistics.median(times[1:]) for times in seconds)
-    return Finding(own / plain, None, f"x {own / plain:.2f}")
+    plain, tested = (statistics.median(times[1:]) for times in seconds)
+    return Finding(tested / plain, None, f"x {tested / plain:.2f}")
 
 
 def training_memory(subject: Subject) -> Finding:
@@ -239,17 +231,17 @@ PROBES: dict[str, Callable[[Subject], Finding]] = {
 }
 
 
-def _found(probe: Callable[[Subject], Finding], subject: Subject) -> Finding:
+def _finding(probe: Callable[[Subject], Finding], subject: Subject) -> Finding:
     try:
         with torch.set_grad_enabled(probe in (training_time, training_memory)):
             return probe(subject)
-    except Exception as error:  # whatever a scheme under test does wrong is a finding
+    except Exception as error:  # a scheme under test may do anything wrong: that is the finding
         reason = (str(error) or type(error).__name__).splitlines()[0].split(":")[0]
         return Finding(math.nan, False, f"refused: {reason}")
 
 
-def _equal(found: Tensor, expected: Tensor) -> Finding:
-    error = (found - expected).abs().max().item()
+def _equal(actual: Tensor, expected: Tensor) -> Finding:
+    error = (actual - expected).abs().max().item()
     return Finding(error, error < SAME, "equal" if error < SAME else f"off by {error:.2g}")
 
 
@@ -263,7 +255,7 @@ def _tokens(subject: Subject, length: int, batch: int = 1) -> Tensor:
 
 
 def _heads(x: Tensor, config: DecoderConfig) -> Tensor:
-    """`x` as queries or keys of all heads: one projection for both, so that like meets like."""
+    """`x` as queries or keys of all heads: one projection for both, so that equal content fits."""
     generator = torch.Generator().manual_seed(4)
     drawn = torch.randn(config.dim, config.dim, generator=generator)
     turned = torch.linalg.qr(drawn).Q.to(x.dtype)
@@ -296,7 +288,7 @@ def bytes_kept(model: nn.Module, tokens: Tensor) -> int:
 
     with torch.autograd.graph.saved_tensors_hooks(note, lambda t: t):
         loss = model(tokens, torch.arange(tokens.shape[1])).square().mean()
-    del loss  # only now may storages be used again for others
+    del loss  # kept until here, so that no storage is freed and counted under another's address
     return sum(sizes.values())
 
 

@@ -1,6 +1,6 @@
-"""How published models turn: the `rope_parameters` of their config.json, and what they started at.
+"""The RoPE of published models: `rope_parameters` from their config.json, before and after.
 
-Where a config writes `rope_theta` beside `rope_scaling`, as older ones do, it is put inside.
+Older configs have `rope_theta` beside `rope_scaling`; here it stands inside.
 """
 
 from __future__ import annotations
@@ -13,30 +13,30 @@ from course_lib.encodings import ScaledFrequencies, from_rope_parameters, rotary
 
 
 class RealModel(NamedTuple):
-    """A model that was trained at one length and then made to read a longer one."""
+    """A model that was trained at one length and then stretched to a longer one."""
 
     parameters: dict[str, Any]
     head_dim: int
     original_length: int
-    """Tokens of context before the stretch."""
+    """Tokens of context before it was stretched."""
     length: int
-    """Tokens of context after it."""
+    """Tokens of context afterwards."""
     base: float
-    """Before the stretch."""
+    """Before it was stretched."""
     layer_type: str | None = None
 
     @property
     def factor(self) -> float:
-        """The config's own, else how many times longer the texts became."""
-        own = self.parameters.get(self.layer_type or "", self.parameters)
-        return own.get("factor", self.length / self.original_length)
+        """The factor in the config; without one, how many times longer the texts became."""
+        parameters = self.parameters.get(self.layer_type or "", self.parameters)
+        return parameters.get("factor", self.length / self.original_length)
 
     def plain(self) -> Tensor:
-        """The frequencies before the stretch."""
+        """The frequencies before it was stretched."""
         return rotary_frequencies(self.head_dim, self.base)
 
     def scaled(self) -> ScaledFrequencies:
-        """The frequencies that the config asks for."""
+        """The frequencies that the config gives."""
         return from_rope_parameters(self.parameters, self.head_dim, layer_type=self.layer_type)
 
 

@@ -1,20 +1,17 @@
-"""One training from the command line: `course train rope --seed 0`, alone or under torchrun."""
+"""One training from the command line: `course train rope --seed 0`."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from safetensors import SafetensorError
-from safetensors.torch import save_file
-
 from course_lab import corpus
-from course_lab.checkpoints import Checkpoint, CheckpointError
+from course_lab.checkpoints import Checkpoint, save_weights
 from course_lab.evaluation import bits_per_byte, next_byte
 from course_lab.parallel import group, is_first
 from course_lab.training import train
 from course_lab.zoo import TIERS, build
 
-WINDOWS = 256  # to measure with at the end
+WINDOWS = 256  # of validation text, measured at the end
 
 
 def run(
@@ -29,9 +26,9 @@ def run(
 ) -> None:
     """Train `scheme` as the zoo does, on `text` or Python's own source, and write its weights.
 
-    The weights go to `to`/SCHEME-SEED.safetensors, in float32, and the bits per byte on the
-    validation text are printed. Until then a checkpoint beside it keeps what was done; `resume`
-    goes on from there. Several processes under torchrun share each batch.
+    The weights are written to `to`/SCHEME-SEED.safetensors, in float32, and the bits per byte on
+    the validation text are printed. Until then a checkpoint lies beside them, from which `resume`
+    continues. Several processes under torchrun share each batch.
     """
     sizes = TIERS[tier]
     to.mkdir(parents=True, exist_ok=True)
@@ -45,16 +42,11 @@ def run(
         train(model, task, steps or sizes.steps, sizes.learning_rate, seed, checkpoint=checkpoint)
         if is_first():
             weights = to / f"{scheme}-{seed}.safetensors"
-            kept = {name: value.clone().cpu() for name, value in model.state_dict().items()}
-            try:
-                save_file(kept, weights, metadata={"scheme": scheme, "seed": str(seed)})
-            except SafetensorError as error:
-                raise CheckpointError(
-                    f"{weights} could not be written ({error}): make room and resume"
-                ) from None
+            values = {name: value.clone().cpu() for name, value in model.state_dict().items()}
+            save_weights(values, weights, {"scheme": scheme, "seed": str(seed)})
             checkpoint.path.unlink(missing_ok=True)
-            paid = bits_per_byte(model, data.validation, sizes.length, most_windows=WINDOWS)
+            bits = bits_per_byte(model, data.validation, sizes.length, most_windows=WINDOWS)
             print(
-                f"{weights}: {paid.mean:.3f} bits per byte (standard error "
-                f"{paid.standard_error:.3f}) at {sizes.length} bytes"
+                f"{weights}: {bits.mean:.3f} bits per byte (standard error "
+                f"{bits.standard_error:.3f}) at {sizes.length} bytes"
             )

@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 import torch
 from jaxtyping import UInt8
 from torch import Tensor
-from tqdm import tqdm
 
 from course_lab import corpus, probes, zoo
 from course_lab.evaluation import bits_per_byte, next_byte
 from course_lab.training import Training, one_thread
-from course_lib.encodings import NoPosition, PositionScheme, Sinusoidal
+from course_lab.zoo import Make
+from course_lib.encodings import Sinusoidal
 from course_lib.model import Decoder, DecoderConfig
 
 RESULTS = Path(__file__).parent / "zoo" / "short.json"
@@ -32,15 +32,11 @@ TIER = zoo.Tier(
 SEEDS = 3
 CURVE = 10  # training steps to a point of the curve
 LOOK = 40  # training steps from one look at the validation text to the next
-GLANCED = 2**13  # bytes, at a look
-MEASURED = 2**16  # bytes, after training: the same ones at each length
-SLICES = (20_000, 100_000, None)  # bytes; None: all there is
+GLANCED = 2**13  # bytes measured at each look
+MEASURED = 2**16  # bytes measured after training: the same ones at each length
+SLICES = (20_000, 100_000, None)  # bytes; None is the whole text
 SLICED_STEPS = 400
-APART = 1_000_000  # bytes: each seed has a slice of its own
-
-Scheme = PositionScheme | Callable[[int], PositionScheme]
-Make = Callable[[DecoderConfig], Scheme]
-"""Makes a scheme, or a function from layer number to scheme, for a model of these sizes."""
+APART = 1_000_000  # bytes between the slices of two seeds
 
 
 class Short(NamedTuple):
@@ -54,17 +50,6 @@ class Short(NamedTuple):
     """The loss on validation text after training, by length."""
 
 
-def model(make: Make, seed: int = 0) -> Decoder:
-    """An untrained model; for one seed all start from the same weights but the scheme's."""
-    with torch.random.fork_rng(devices=[]):
-        torch.default_generator.manual_seed(seed)
-        own = Decoder(TIER.config, make(TIER.config))
-        torch.default_generator.manual_seed(seed)
-        shared = Decoder(TIER.config, NoPosition()).state_dict()
-    own.load_state_dict(shared, strict=False)
-    return own
-
-
 def run(
     make: Make,
     seed: int = 0,
@@ -73,33 +58,33 @@ def run(
 ) -> Short:
     """Train a model of 0.1 million parameters around a scheme, on the CPU, in some seconds.
 
-    `train` is the text to train on (default: the corpus's). Raises FloatingPointError where the
-    loss stops being a number, and whatever the scheme raises.
+    `train` is the text to train on (default: the corpus's). Raises FloatingPointError when the
+    loss is infinite or not a number, and whatever the scheme raises.
     """
     text = corpus.python_source()
-    own = model(make, seed)
+    model = zoo.build_around(make, TIER.config, seed)
     task = next_byte(text.train if train is None else train, TIER.length, TIER.batch)
     seen = []
     with one_thread():
-        training = Training(own, task, steps, TIER.learning_rate, seed)
+        training = Training(model, task, steps, TIER.learning_rate, seed)
         for step in range(1, steps + 1):
             if not math.isfinite(training.step()):
-                raise FloatingPointError(f"the loss is no number any more at step {step}")
+                raise FloatingPointError(f"the loss is no longer a number at step {step}")
             if step % LOOK == 0:
-                seen.append(_bits(own, text.validation, TIER.length, GLANCED // TIER.length))
+                seen.append(_bits(model, text.validation, TIER.length, GLANCED // TIER.length))
         sample = text.validation[: MEASURED + 1]
-        reach = {n: _bits(own, sample, n) for n in TIER.lengths}
+        reach = {n: _bits(model, sample, n) for n in TIER.lengths}
     losses = torch.tensor(training.losses[: steps // CURVE * CURVE])
     curve = (losses / math.log(2)).reshape(-1, CURVE).mean(dim=1).tolist()
     return Short([round(bits, 4) for bits in curve], seen, reach)
 
 
-def _bits(own: Decoder, data: Tensor, length: int, most_windows: int | None = None) -> float:
-    return round(bits_per_byte(own, data, length, most_windows=most_windows).mean, 4)
+def _bits(model: Decoder, data: Tensor, length: int, most_windows: int | None = None) -> float:
+    return round(bits_per_byte(model, data, length, most_windows=most_windows).mean, 4)
 
 
 def known(name: str) -> Make:
-    """How the zoo's scheme `name` is made, for any sizes."""
+    """Makes the zoo's scheme `name` for a model of any sizes."""
     return lambda config: zoo.recipe(name).scheme(replace(TIER, config=config))
 
 
@@ -111,11 +96,11 @@ SLICED: dict[str, Make] = {
     "alibi": known("alibi"),
     "rope": known("rope"),
 }
-"""What is trained on slices; the sinusoid at three amplitudes beside embeddings of size 1."""
+"""What is trained on slices. The sinusoid has three amplitudes; the embeddings have size 1."""
 
 
 def measure(progress: Callable = iter) -> dict[str, Any]:
-    """Everything that `short.json` holds."""
+    """Everything that `short.json` holds: some minutes on one core."""
     text = corpus.python_source().train
     small, seeds = zoo.TIERS["small"], range(SEEDS)
     plain = [name for name in probes.PROBES if name != "training time"]
@@ -146,16 +131,9 @@ def measure(progress: Callable = iter) -> dict[str, Any]:
 
 
 def results() -> dict[str, Any]:
-    """What `measure` found when it was last run, as shipped with the course."""
-    found = json.loads(RESULTS.read_text(encoding="utf-8"))
-    for shorts in found["schemes"].values():
+    """What `measure` returned when it was last run, as shipped with the course."""
+    content = json.loads(RESULTS.read_text(encoding="utf-8"))
+    for shorts in content["schemes"].values():
         for short in shorts:
             short["reach"] = {int(length): bits for length, bits in short["reach"].items()}
-    return found
-
-
-def main() -> None:
-    """Measure everything and write `zoo/short.json`: some minutes on one core."""
-    found = measure(progress=tqdm)
-    RESULTS.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    print(f"wrote {RESULTS}")
+    return content

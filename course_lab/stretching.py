@@ -25,8 +25,8 @@ from course_lib.encodings import (
 BASE = 10_000.0
 TUNING_RATE = 5e-4
 
-# (head_dim, original length, factor) -> frequencies. 32 turns do not fit into 128 bytes, so
-# `by_parts` (Llama 3's numbers) and `yarn` have their ramps fitted to such a window.
+# (head_dim, original length, factor) -> frequencies. No pair makes 32 turns in 128 bytes, so
+# `by_parts` (with Llama 3's numbers) and `yarn` have ramps that fit a window of 128.
 METHODS: dict[str, Callable[[int, int, float], ScaledFrequencies]] = {
     "unchanged": lambda d, n, s: ScaledFrequencies(rotary_frequencies(d)),
     "interpolation": lambda d, n, s: interpolated(rotary_frequencies(d), s),
@@ -54,7 +54,8 @@ def tuned(
 ) -> Iterator[int]:
     """Train `model` further at `length`, `tokens` bytes a step, and yield after each step.
 
-    The learning rate rises for 10 steps and then stays, so that each step's model is a result.
+    The learning rate rises for 10 steps and then stays constant, so that the model after any step
+    can be measured as it is.
     """
     task = next_byte(data, length, batch=tokens // length)
     training = Training(
@@ -68,11 +69,11 @@ def tuned(
 def searched(
     model: nn.Module, data: Tensor, original_length: int, factor: float, rounds: int = 40
 ) -> ScaledFrequencies:
-    """LongRoPE in small: a number for each pair, found by trying, on windows of the text `data`.
+    """A small version of LongRoPE: a factor for each pair, searched for on windows of `data`.
 
-    Starts from the best of three known methods and changes all pairs' factors a little at a time;
-    as in the paper, factors grow from pair to pair and lie between 1 and `factor`. (The paper
-    breeds many candidates side by side.)
+    Starts from the best of three: no stretch, NTK-aware, YaRN. Each round changes the factors of
+    all pairs at random and keeps the change if the loss falls; as in the paper, factors grow from
+    pair to pair and lie between 1 and `factor`. (The paper evolves a population of candidates.)
     """
     rotary = next(module for module in model.modules() if isinstance(module, Rotary))
     dim, length = rotary.head_dim, int(original_length * factor)
@@ -80,8 +81,8 @@ def searched(
     generator = torch.Generator().manual_seed(0)
 
     def scaled(factors: Tensor) -> ScaledFrequencies:
-        found = factors.tolist()
-        return longrope(dim, BASE, found, found, length, original_length, factor)
+        values = factors.tolist()
+        return longrope(dim, BASE, values, values, length, original_length, factor)
 
     def cost(factors: Tensor) -> float:
         return bits_per_byte(stretched(model, scaled(factors)), data, length, most_windows=8).mean
@@ -93,6 +94,6 @@ def searched(
     for _ in range(rounds):
         change = 0.3 * torch.randn(len(best), generator=generator, dtype=torch.float64)
         tried = (best.log() + change).exp().clamp(1, factor).sort().values
-        if (paid := cost(tried)) < least:
-            best, least = tried, paid
+        if (loss := cost(tried)) < least:
+            best, least = tried, loss
     return scaled(best)

@@ -36,16 +36,16 @@ def train(
     """Train `model` on batches of `task`, in place, and return the loss of every step.
 
     AdamW, linear warm-up over a tenth of the steps, cosine decay to zero, gradients clipped to
-    length 1. Positions are 0, 1, 2, ... The batches follow from `seed`; the loss is in nats.
-    `dtype` is that of matrix products: None takes bfloat16 where it is faster, else float32.
+    length 1. Positions are 0, 1, 2, ... `seed` decides the batches; the loss is in nats.
+    `dtype` is that of matrix products: None is bfloat16 where that is faster, else float32.
 
-    With a `checkpoint` the training is saved every few minutes and when Ctrl-C stops it, and goes
-    on from what was saved, in the dtype that it began with. Inside a process group (see
+    With a `checkpoint` the training is saved every few minutes and when Ctrl-C stops it, and
+    continues from what was saved, in the dtype that it began with. Inside a process group (see
     `parallel.group`) every process takes its share of each batch, and all end with the same
     weights.
 
-    A model under SMALL parameters trains on one CPU thread and in float32: a second thread gains
-    it little, and costs it much when other programs keep the cores busy.
+    A model with fewer than SMALL parameters trains on one CPU thread and in float32: a second
+    thread helps it little, and slows it down when other programs keep the cores busy.
     """
     small = sum(p.numel() for p in model.parameters()) < SMALL
     if dtype is None:
@@ -64,10 +64,10 @@ def train(
 
 
 class Training:
-    """A model being trained: all that its next step depends on.
+    """A model being trained: everything that its next step depends on.
 
-    The arguments are those of `train`; `schedule` gives the learning rate at a step, of so many,
-    as a fraction of the highest.
+    The arguments are those of `train`; `schedule(step, steps)` is the learning rate as a fraction
+    of `learning_rate`.
     """
 
     def __init__(
@@ -120,7 +120,7 @@ class Training:
         return self.losses[-1]
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything that a later run needs to go on as if nothing had happened."""
+        """Everything that a later run needs to continue as if there had been no interruption."""
         return {
             "settings": self.settings,
             "losses": self.losses,
@@ -131,15 +131,15 @@ class Training:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from `state`. Raises ValueError if it is of a training with other settings."""
+        """Continue from `state`. Raises ValueError if it is of a training with other settings."""
         for name in ("steps", "learning_rate", "seed"):
-            own, other = self.settings[name], state["settings"][name]
-            if other != own:
-                raise ValueError(f"it was made with {name} = {other}, and this training has {own}")
+            here, there = self.settings[name], state["settings"][name]
+            if there != here:
+                raise ValueError(f"it was made with {name} = {there}, and this training has {here}")
         first = self.task(torch.Generator().manual_seed(self.settings["seed"]))
         if state["settings"]["first batch"] != _fingerprint(first):
             raise ValueError("it was made with another text or task")
-        # not compared: which dtype is faster is measured, and may come out otherwise today
+        # the dtype is not compared: which one is faster is measured, and may differ today
         self.settings = state["settings"]
         self.dtype = getattr(torch, self.settings["dtype"])
         self.model.load_state_dict(state["model"])
@@ -150,12 +150,12 @@ class Training:
 
 
 def _fingerprint(batch: Batch) -> int:
-    """A number that tells `batch` from those of another text or task."""
+    """A checksum: another text or task has another first batch."""
     return zlib.crc32(b"".join(t.contiguous().numpy().tobytes() for t in batch))
 
 
 def rate(step: int, steps: int) -> float:
-    """The learning rate at `step`, as a fraction of the highest: up, then down to zero."""
+    """The learning rate at `step` as a fraction of the highest: it rises, then falls to zero."""
     warm_up = max(1, steps // 10)
     if step < warm_up:
         return (step + 1) / warm_up
@@ -166,7 +166,7 @@ def rate(step: int, steps: int) -> float:
 def fast_dtype(device: torch.device) -> torch.dtype:
     """bfloat16 where a matrix product in it takes less time than in float32, else float32.
 
-    Measured once, in milliseconds: some processors only imitate bfloat16, ten times slower.
+    Measured once, in milliseconds: some processors emulate bfloat16, ten times more slowly.
     """
     if device.type == "mps":
         return torch.float32
@@ -186,7 +186,7 @@ def fast_dtype(device: torch.device) -> torch.dtype:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Compute on one CPU thread inside, on as many as before afterwards."""
+    """One CPU thread inside the block, as many as before after it."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -204,8 +204,8 @@ def _with_bar(training: Training, progress: bool) -> Iterator[int]:
         for step in range(done, training.steps):
             yield step
             speed = (step + 1 - done) * training.tokens / (time.perf_counter() - start)
-            told = {"loss": f"{training.losses[-1]:.3f}", "tokens/s": f"{speed:,.0f}"}
-            bar.set_postfix(told, refresh=False)
+            shown = {"loss": f"{training.losses[-1]:.3f}", "tokens/s": f"{speed:,.0f}"}
+            bar.set_postfix(shown, refresh=False)
             bar.update()
 
 
@@ -218,7 +218,7 @@ def _processes() -> int:
 
 
 def _share(batch: Batch) -> tuple[Batch, int]:
-    """This process's rows of `batch`, and how many questions the whole batch asks."""
+    """This process's rows of `batch`, and the number of targets in the whole batch."""
     asked = int((batch.targets != IGNORE).sum())
     if not distributed.is_initialized():
         return batch, asked
@@ -226,8 +226,8 @@ def _share(batch: Batch) -> tuple[Batch, int]:
         raise ValueError(
             f"a batch of {len(batch.tokens)} does not divide among {_processes()} processes"
         )
-    own = distributed.get_rank()
-    return Batch(*(t.chunk(_processes())[own] for t in batch)), asked
+    rank = distributed.get_rank()
+    return Batch(*(t.chunk(_processes())[rank] for t in batch)), asked
 
 
 def _sum_over_processes(loss: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""Bring your own waveform: what makes sine and cosine a good pair?
+"""Other waveforms in place of the sine: what makes sine and cosine a good pair?
 
 Each variant changes one thing in the sinusoidal encoding; `similarity_spread` and `shift_error`
 measure its geometry, `learns_steps_back` a small model that has to work with it.
@@ -16,7 +16,6 @@ from typing import NamedTuple
 import torch
 from jaxtyping import Float
 from torch import Tensor
-from tqdm import tqdm
 
 from course_lab.machine import device
 from course_lab.tasks import right_answers, steps_back
@@ -35,8 +34,8 @@ QUARTER = math.pi / 2
 class Waveform(NamedTuple):
     """Pairs of columns wave(angle), wave(angle + ahead), one pair for each frequency.
 
-    Frequencies are geometric, as in the sinusoidal encoding, or (with the number of a `draw`)
-    random on the logarithmic scale that those span; `fastest` replaces the first of them.
+    Frequencies are geometric, as in the sinusoidal encoding. With `draw`, a seed, they are random
+    on the same logarithmic scale; `fastest` replaces the first of them.
     """
 
     wave: Callable[[Tensor], Tensor] = torch.sin
@@ -103,10 +102,10 @@ class Waves(PositionScheme):
 
 
 def similarity_spread(waveform: Waveform, dim: int = DIM, length: int = LENGTH) -> float:
-    """How much similarity depends on more than distance: 0 is not at all, 1 is only on the rest.
+    """The share of the variance of similarity that distance does not explain, from 0 to 1.
 
-    The share of the variance of the dot products PE(p) PE(q) that is left within the pairs of
-    equal distance p - q.
+    Similarity is the dot product PE(p) PE(q); the share is the variance within pairs of equal
+    distance p - q, divided by the variance over all pairs.
     """
     encoding = waveform.encode(torch.arange(length), dim).double()
     similarity = encoding @ encoding.T
@@ -118,10 +117,10 @@ def similarity_spread(waveform: Waveform, dim: int = DIM, length: int = LENGTH) 
 
 
 def shift_error(waveform: Waveform, offset: int = DISTANCE, dim: int = DIM) -> float:
-    """How far the best single matrix is from shifting every position by `offset`.
+    """The error of the best matrix M for PE(p + offset) = M PE(p), relative to the encoding.
 
-    The root mean square error of the least-squares fit PE(p + offset) = M PE(p) over 1000
-    positions, relative to the size of the encoding.
+    Root mean square error of the least-squares fit over 1000 positions, divided by the encoding's
+    root mean square.
     """
     encoding = waveform.encode(torch.arange(1000 + offset), dim).double()
     before, after = encoding[:1000], encoding[offset:]
@@ -130,7 +129,7 @@ def shift_error(waveform: Waveform, offset: int = DISTANCE, dim: int = DIM) -> f
 
 
 def learns_steps_back(scheme: PositionScheme, seed: int, steps: int = STEPS) -> float:
-    """The accuracy of a one-layer model, trained to say which token stood DISTANCE before."""
+    """The accuracy of a one-layer model trained to say which token stood DISTANCE before."""
     model = trained_model(scheme, seed, steps, progress=False)
     return accuracy_by_place(model, LENGTH).nanmean().item()
 
@@ -153,7 +152,7 @@ def accuracy_by_place(model: Decoder, length: int) -> Float[Tensor, " length"]:
 
 
 def measure(progress: Callable = iter) -> dict:
-    """Every waveform and every amplitude: geometry once, accuracy for each seed."""
+    """Geometry of every waveform, accuracy of each seed: about ten minutes on two cores."""
     schemes: dict[str, PositionScheme] = {
         **{name: Waves(waveform, DIM) for name, waveform in WAVEFORMS.items()},
         **{f"amplitude {scale:g}": Sinusoidal(DIM, scale=scale) for scale in AMPLITUDES},
@@ -184,13 +183,5 @@ def measure(progress: Callable = iter) -> dict:
 
 
 def results() -> dict:
-    """What `measure` found when it was last run, as shipped with the course."""
-    return json.loads(RESULTS.read_text())
-
-
-def main() -> None:
-    """Measure everything and write `zoo/waveforms.json`: about ten minutes on two cores."""
-    found = measure(progress=tqdm)
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(json.dumps(found, indent=1) + "\n")
-    print(f"wrote {RESULTS}")
+    """What `measure` returned when it was last run, as shipped with the course."""
+    return json.loads(RESULTS.read_text(encoding="utf-8"))

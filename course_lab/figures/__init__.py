@@ -1,4 +1,4 @@
-"""How the course looks at numbers."""
+"""The course's figures and explorers."""
 
 from course_lab.figures.explorer import choice, explore, slider, switch
 from course_lab.figures.plots import (

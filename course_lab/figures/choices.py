@@ -1,4 +1,4 @@
-"""Pictures of lesson 11: quality against reach, memory by length, and who is left to choose."""
+"""Pictures for choosing a scheme: loss near and far, memory by length, a table of candidates."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from course_lab.figures.measured import BITS
-from course_lab.figures.plots import legend_beside
+from course_lab.figures.plots import legend_beside, lengths_axis
 from course_lab.figures.style import BLACK, GREY, figure, look_of
 
 
 def dots(values: Mapping[str, Sequence[float]], title: str, xlabel: str) -> Figure:
-    """A row for each scheme: its mark at the mean over seeds, and a small dot for each seed."""
+    """A row for each scheme: its marker at the mean over seeds, and a small dot for each seed."""
     fig, ax = figure(7.0, 0.8 + 0.3 * len(values))
     names = list(values)[::-1]
     for row, name in enumerate(names):
@@ -38,7 +38,8 @@ def home_and_far(
 ) -> Figure:
     """Each scheme's loss at the trained length and at a longer one, a small dot for each seed.
 
-    On the line both are equal; in the grey band the longer costs at most `allowed` more.
+    On the dotted line both are equal; in the grey band the loss at the longer length is at most
+    `allowed` higher.
     """
     fig, ax = figure(7.4, 4.2)
     values = [*sum(map(list, home.values()), []), *sum(map(list, far.values()), [])]
@@ -60,36 +61,35 @@ def home_and_far(
     return fig
 
 
-def by_length(
+def ratios_by_length(
     lengths: Sequence[int], ratios: Mapping[str, Sequence[float]], title: str, ylabel: str
 ) -> Figure:
     """A line for each scheme over the length, both axes logarithmic."""
     fig, ax = figure(7.4, 3.6)
     for name, values in ratios.items():
         ax.plot(lengths, values, label=name, markersize=5, **look_of(name))
-    ax.set(xscale="log", yscale="log", title=title, xlabel="bytes of context", ylabel=ylabel)
-    ax.set_xticks(lengths, [str(length) for length in lengths])
+    ax.set(yscale="log", title=title, xlabel="bytes of context", ylabel=ylabel)
+    lengths_axis(ax, lengths)
     top = max(max(values) for values in ratios.values())
     ticks = [tick for tick in (1, 1.5, 2, 3, 4, 6, 8) if tick <= top * 1.1]
     ax.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_minor_locator(NullLocator())
+    ax.yaxis.set_minor_locator(NullLocator())
     legend_beside(ax)
     return fig
 
 
 class Line(NamedTuple):
-    """A row of the table of candidates: what it says, and how it fares."""
+    """A row of the table of candidates."""
 
     cells: Sequence[str]
-    fate: str  # "chosen", "beaten", or why it is out
+    fate: str  # "chosen", "beaten", or the reason why it is out
 
 
 SHADES = {"chosen": "#D5EFE5", "beaten": "#FFFFFF"}
 
 
 def candidates(columns: Sequence[str], lines: Mapping[str, Line], title: str) -> Figure:
-    """A table whose chosen rows are green, beaten ones white, and the others grey, with why."""
+    """A table of candidates: chosen rows are green, beaten rows white, rows that are out grey."""
     heads = ["scheme", *columns, "fate"]
     wide = [1.9, *[1.0] * len(columns), 2.1]
     edges = np.cumsum([0, *wide])

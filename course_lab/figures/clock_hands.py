@@ -1,4 +1,4 @@
-"""Lesson 06: the hands of a query and of a key on the same clocks."""
+"""A query and a key as two hands on the same clocks."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from course_lab.figures.plots import numbers
+from course_lab.figures.plots import note, numbers
 from course_lab.figures.style import BLUE, GREY, ORANGE, figure
 
-LONGEST = 3.0  # of a bar that is drawn whole
-APART = 2.7  # clocks of radius 1
+LONGEST = 3.0  # longer bars are cut
+APART = 2.7  # between the centres of clocks of radius 1
 
 
 def two_hands(query: Any, key: Any, terms: Any, title: str, labels: Sequence[str]) -> Figure:
-    """A clock for each pair with the angles of query and key, in radians, and its part of a score.
+    """For each pair a clock with the angles of query and key, in radians, and its part of a score.
 
-    Hands show angles only; `terms` are drawn as bars under the clocks.
+    Hands show angles, not lengths; `terms`, the parts of the score, are bars under the clocks.
     """
     fig, (clocks, bars) = figure(7.4, 3.5, rows=2, layout="none")
     fig.subplots_adjust(0.08, 0.03, 0.99, 0.85, hspace=0.05)
@@ -39,10 +39,8 @@ def two_hands(query: Any, key: Any, terms: Any, title: str, labels: Sequence[str
     for centre, label, height in zip(centres, labels, heights, strict=True):
         clocks.text(centre, 1.2, label, ha="center", fontsize=9)
         up = 1 if height >= 0 else -1
-        bars.annotate(
-            f"{height:.2f}", (centre, np.clip(height, -LONGEST, LONGEST)), xytext=(0, 3 * up),
-            textcoords="offset points", ha="center", va="bottom" if up > 0 else "top", fontsize=9,
-        )  # fmt: skip
+        end, below = np.clip(height, -LONGEST, LONGEST), "bottom" if up > 0 else "top"
+        note(bars, f"{height:.2f}", (centre, end), (0, 3 * up), ha="center", va=below)
     ends = (-0.5 * APART, centres[-1] + 0.5 * APART)
     clocks.set(xlim=ends, ylim=(-1.2, 1.6), aspect="equal", xticks=[], yticks=[])
     bars.set(xlim=ends, ylim=(-1.3 * LONGEST, 1.3 * LONGEST), xticks=[], ylabel="part of the score")

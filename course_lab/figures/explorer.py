@@ -16,8 +16,8 @@ PICTURE = {"width": "auto", "max_width": "100%", "align_self": "flex-start"}  # 
 def explore(draw: Callable[..., Figure], alt: str, **controls: widgets.Widget) -> None:
     """Show `draw(**values)` under its controls and draw it again whenever one moves.
 
-    What goes on the page is the live widget and, beside it, a still of the first picture for
-    readers without a kernel. `alt` describes that still.
+    The output holds the live widget and, for readers without a kernel, a still of the first
+    picture, which `alt` describes.
     """
     still = png(draw(**{name: control.value for name, control in controls.items()}))
     picture = widgets.Image(value=still, format="png", layout=PICTURE)
@@ -31,12 +31,9 @@ def explore(draw: Callable[..., Figure], alt: str, **controls: widgets.Widget) -
         control.layout.width = "470px"
         control.observe(redraw, names="value")
     box = widgets.VBox([*controls.values(), picture])
-    live = {"application/vnd.jupyter.widget-view+json": _view(box)}
+    view = {"version_major": 2, "version_minor": 0, "model_id": box.model_id}
+    live = {"application/vnd.jupyter.widget-view+json": view}
     display(bundle(still, alt) | live, metadata={"image/png": {"alt": alt}}, raw=True)
-
-
-def _view(widget: widgets.Widget) -> dict[str, object]:
-    return {"version_major": 2, "version_minor": 0, "model_id": widget.model_id}
 
 
 def slider(label: str, low: int, high: int, value: int, step: int = 1) -> widgets.IntSlider:

@@ -1,4 +1,4 @@
-"""Pictures of lesson 08: schemes side by side, arcs never seen, a slope that is a wave."""
+"""Pictures of texts longer than those of training: losses, unseen angles, scores by distance."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ GROUPS = (
     {"color": BLACK, "linestyle": "-", "linewidth": 2.2},
     {"color": "#777777", "linestyle": "--", "linewidth": 1.4},
 )
-"""The look of fast, of middle and of slow pairs: none is that of a scheme."""
+"""The looks of fast, middle and slow pairs; no scheme has them."""
 
 
 def by_place(
     x: Any, curves: Mapping[str, Any], title: str, ylabel: str, trained: int, **axes: Any
 ) -> Figure:
-    """A line for each scheme of the zoo over the places of a text, the legend beside it."""
+    """A line for each scheme of the zoo over the places of a text."""
     fig, ax = figure(7.4, 3.8)
     for name, values in curves.items():
         ax.plot(numbers(x), numbers(values), label=NAMES[name], **line_of(NAMES[name]))
@@ -35,19 +35,21 @@ def by_place(
     return fig
 
 
-def before_and_after(
-    found: Mapping[str, tuple[float, float]], title: str, xlabel: str, names: tuple[str, str]
+def losses_moved(
+    losses: Mapping[str, tuple[float, float]], title: str, xlabel: str, names: tuple[str, str]
 ) -> Figure:
-    """Two numbers for each scheme of the zoo, an open and a filled dot, joined by a line."""
-    fig, ax = figure(7.0, 0.9 + 0.3 * len(found))
-    for row, (name, (before, after)) in enumerate(reversed(list(found.items()))):
+    """Two losses of each scheme of the zoo: an open dot, a filled one, and a line between."""
+    fig, ax = figure(7.0, 0.9 + 0.3 * len(losses))
+    schemes = list(losses)[::-1]  # the first on top
+    for row, name in enumerate(schemes):
+        before, after = losses[name]
         color = look_of(NAMES[name])["color"]
         ax.plot([before, after], [row, row], "-", color=color, linewidth=1.5)
         ax.plot(before, row, "o", markerfacecolor="white", color=color, markersize=8)
         ax.plot(after, row, "o", color=color, markersize=6)
     ax.plot([], [], "o", markerfacecolor="white", color=BLACK, label=names[0], markersize=8)
     ax.plot([], [], "o", color=BLACK, label=names[1], markersize=6)
-    ax.set_yticks(range(len(found)), [NAMES[name] for name in reversed(list(found))])
+    ax.set_yticks(range(len(losses)), [NAMES[name] for name in schemes])
     ax.set(title=title, xlabel=xlabel)
     ax.grid(visible=True, axis="x")
     legend_beside(ax)
@@ -55,9 +57,9 @@ def before_and_after(
 
 
 def arcs(frequencies: Float[Tensor, " pairs"], trained: int, length: int) -> Figure:
-    """A circle for each pair: the angles of `trained` distances, and what `length` adds to them.
+    """A circle for each pair: the angles of `trained` distances, and those that `length` adds.
 
-    Cosine to the right, sine upwards; the number is that of turns in `length` tokens.
+    Cosine to the right, sine upwards; the number in a circle counts turns in `length` tokens.
     """
     speeds = numbers(frequencies)
     fig, ax = figure(7.4, 2.6, layout="none")
@@ -97,7 +99,7 @@ def slope_and_wave(
 ) -> Figure:
     """Above, scores over distance of fast, middle and slow pairs; below, shares of attention.
 
-    Shares are of `width` distances each.
+    A share is the attention that `width` neighbouring distances get together.
     """
     fig, (above, below) = figure(7.4, 4.8, rows=2, sharex=True)
     for (name, curve), look in zip(scores.items(), GROUPS, strict=True):

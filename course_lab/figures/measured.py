@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,57 +11,47 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from course_lab.figures.plots import draw_mark, legend_beside, numbers
-from course_lab.figures.style import (
-    BLACK,
-    BLUE,
-    GREEN,
-    GREY,
-    NAMES,
-    ORANGE,
-    PURPLE,
-    RED,
-    figure,
-    line_of,
-    look_of,
-)
+from course_lab.figures import style
+from course_lab.figures.plots import draw_mark, legend_beside, lengths_axis, note, numbers
+from course_lab.figures.style import BLACK, NAMES, figure, line_of, look_of
 from course_lab.probes import Report
 from course_lab.zoo import Record
 
 METHODS: dict[str, dict[str, Any]] = {
     "unchanged": {"label": "nothing", "color": BLACK, "linestyle": (0, (1, 1.5)), "marker": "o"},
-    "interpolation": {"label": "interpolation", "color": BLUE, "linestyle": "--", "marker": "^"},
-    "ntk_aware": {"label": "NTK-aware", "color": ORANGE, "linestyle": "-.", "marker": "D"},
-    "dynamic_ntk": {"label": "dynamic NTK, f = 2", "color": "#8C510A",
+    "interpolation": {"label": "interpolation", "color": style.BLUE, "linestyle": "--",
+                      "marker": "^"},
+    "ntk_aware": {"label": "NTK-aware", "color": style.ORANGE, "linestyle": "-.", "marker": "D"},
+    "dynamic_ntk": {"label": "dynamic NTK, f = 2", "color": style.BROWN,
                     "linestyle": (0, (5, 1, 1, 1, 1, 1)), "marker": "v"},
-    "by_parts": {"label": "by parts, 1 to 4 turns", "color": GREY, "linestyle": (0, (3, 1, 1, 1)),
-                 "marker": "s"},
-    "yarn": {"label": "YaRN, 0.5 to 4 turns", "color": GREEN, "linestyle": "-", "marker": "P"},
-    "yarn_released": {"label": "YaRN, 1 to 32 turns", "color": "#56B4E9",
+    "by_parts": {"label": "by parts, 1 to 4 turns", "color": style.GREY,
+                 "linestyle": (0, (3, 1, 1, 1)), "marker": "s"},
+    "yarn": {"label": "YaRN, 0.5 to 4 turns", "color": style.GREEN, "linestyle": "-",
+             "marker": "P"},
+    "yarn_released": {"label": "YaRN, 1 to 32 turns", "color": style.SKY,
                       "linestyle": (0, (7, 1.5)), "marker": "X"},
-    "longrope": {"label": "LongRoPE, searched", "color": RED, "linestyle": (0, (12, 1.5)),
+    "longrope": {"label": "LongRoPE, searched", "color": style.RED, "linestyle": (0, (12, 1.5)),
                  "marker": "*"},
 }  # fmt: skip
 """The look of each method of extension."""
 
 MORE: dict[str, dict[str, Any]] = {
     "own": {"color": BLACK, "linestyle": "-", "marker": "o", "markersize": 3, "linewidth": 1},
-    "paper": {"color": PURPLE, "linestyle": (0, (2, 1)), "marker": "<"},
+    "paper": {"color": style.PURPLE, "linestyle": (0, (2, 1)), "marker": "<"},
 }
+"""Looks for `methods` beside those: a published model's, and a paper's."""
 
 BITS = "bits per byte"
 
 
-def train_short_test_long(
-    records: Sequence[Record], title: str, trained: int = 128, height: float = 4.4
-) -> Figure:
+def train_short_test_long(records: Sequence[Record], title: str, trained: int = 128) -> Figure:
     """Bits per byte against context length: a line for the mean over seeds, a dot for each seed."""
-    fig, ax = figure(7.4, height)
+    fig, ax = figure(7.4, 4.4)
     plain = [record for record in records if record.method is None]
-    for scheme in NAMES:
-        if own := [record for record in plain if record.scheme == scheme]:
-            look = {"label": NAMES[scheme], **look_of(NAMES[scheme])}
-            _with_seeds(ax, own, lambda record: record.length, look)
+    for scheme, label in NAMES.items():
+        if of_scheme := [record for record in plain if record.scheme == scheme]:
+            look = {"label": label, **look_of(label)}
+            _with_seeds(ax, of_scheme, lambda record: record.length, look)
     lengths_axis(ax, sorted({record.length for record in plain}))
     draw_mark(ax, f"trained at {trained}", trained)
     ax.set(title=title, xlabel="bytes of context", ylabel=BITS)
@@ -74,13 +64,9 @@ def loss_by_position(
 ) -> Figure:
     """Bits per byte at each place of one long window, the mean over seeds."""
     fig, ax = figure(7.4, 4.0)
-    for scheme in NAMES:
-        own = [run["by_position"] for run in runs if run["scheme"] == scheme and not run["method"]]
-        if own:
-            mean = np.mean(own, axis=0)
-            width = longest // len(mean)
-            places = np.arange(len(mean)) * width + width / 2
-            ax.plot(places, mean, label=NAMES[scheme], **line_of(NAMES[scheme]))
+    for label, mean in _means(runs, "by_position"):
+        places = (np.arange(len(mean)) + 0.5) * longest / len(mean)
+        ax.plot(places, mean, label=label, **line_of(label))
     lengths_axis(ax, [2**k for k in range(5, 12) if 32 <= 2**k <= longest])
     draw_mark(ax, f"trained at {trained}", trained)
     ax.set(title=title, xlabel="place in the window, bytes", ylabel=BITS)
@@ -100,9 +86,10 @@ def methods(
     markers: bool = False,
     **axes: Any,
 ) -> Figure:
-    """A line for each method; "yarn, label" has YaRN's colour under a name of its own.
+    """A line for each method; "yarn, mine" is a line labelled "mine" with YaRN's look.
 
-    `marks` names vertical lines, `markers` puts a sign on every point; `axes` are settings.
+    `marks` names vertical lines, `markers` puts a marker on every point; `axes` are settings of the
+    axes.
     """
     fig, ax = figure(7.4, height, layout="none")
     fig.subplots_adjust(0.09, 0.46 / height, 0.68, 1 - (0.5 if marks else 0.34) / height)
@@ -114,10 +101,8 @@ def methods(
         ax.plot(numbers(x), numbers(y), **look | ({"label": label} if label else {}))
     for name, place in (marks or {}).items():
         ax.axvline(place, color=BLACK, linewidth=1, linestyle=":")
-        ax.annotate(
-            name, (place, 1), xycoords=("data", "axes fraction"), xytext=(0, 2), fontsize=8,
-            textcoords="offset points", ha="center",
-        )  # fmt: skip
+        where = ("data", "axes fraction")
+        note(ax, name, (place, 1), (0, 2), xycoords=where, ha="center", fontsize=8)
     ax.set_title(title, pad=18 if marks else 6)
     ax.set(xlabel=xlabel, ylabel=ylabel, **axes)
     ax.minorticks_off()
@@ -128,14 +113,13 @@ def methods(
 def extension_ladder(records: Sequence[Record], title: str, trained: int = 128) -> Figure:
     """Bits per byte of RoPE stretched by each method, at the length that it was stretched to."""
     fig, ax = figure(7.4, 4.2)
+    factors: set[float] = set()
     for method, look in METHODS.items():
-        own = [record for record in records if _is_step(record, method, trained)]
-        if own:
-            _with_seeds(ax, own, lambda record: record.length / trained, look)
-    steps = (r for r in records for method in METHODS if _is_step(r, method, trained))
-    factors = sorted({record.length / trained for record in steps})
+        if steps := [record for record in records if _is_step(record, method, trained)]:
+            _with_seeds(ax, steps, lambda record: record.length / trained, look)
+            factors |= {record.length / trained for record in steps}
     ax.set_xscale("log", base=2)
-    ax.set_xticks(factors, [f"{factor:g}" for factor in factors])
+    ax.set_xticks(sorted(factors), [f"{factor:g}" for factor in sorted(factors)])
     ax.xaxis.set_minor_locator(NullLocator())
     ax.set(title=title, xlabel="stretched by, and measured at that many times the trained length",
            ylabel=BITS)  # fmt: skip
@@ -149,14 +133,14 @@ def tuning(records: Sequence[Record], factor: float, title: str, trained: int = 
     for ax, length in zip(axes, (int(factor * trained), int(2 * factor * trained)), strict=True):
         for method, usual in METHODS.items():
             look = {**usual, "label": "unchanged angles"} if method == "unchanged" else usual
-            own = [
+            stages = [
                 record for record in records
                 if record.length == length and record.scheme == "rope" and (
                     record.method == method and record.factor == factor
                     or method == "unchanged" and record.method is None)
             ]  # fmt: skip
-            if any(record.tuned_steps for record in own):
-                _with_seeds(ax, own, lambda record: record.tuned_steps, look)
+            if any(record.tuned_steps for record in stages):
+                _with_seeds(ax, stages, lambda record: record.tuned_steps, look)
         ax.set(title=f"at {length} bytes", xlabel="steps of tuning")
     axes[0].set_ylabel(BITS)
     axes[1].legend(fontsize=9)
@@ -167,20 +151,16 @@ def tuning(records: Sequence[Record], factor: float, title: str, trained: int = 
 def training_curves(runs: Sequence[Mapping[str, Any]], title: str) -> Figure:
     """The training loss of every scheme, in bits per byte, the mean over seeds."""
     fig, ax = figure(7.4, 4.0)
-    for scheme in NAMES:
-        own = [run for run in runs if run["scheme"] == scheme and not run["method"]]
-        if own:
-            mean = np.mean([run["curve"] for run in own], axis=0)
-            each = own[0]["settings"]["steps"] / len(mean)
-            steps = (np.arange(len(mean)) + 0.5) * each
-            ax.plot(steps, mean, label=NAMES[scheme], **line_of(NAMES[scheme]))
+    for label, mean in _means(runs, "curve"):
+        steps = (np.arange(len(mean)) + 0.5) * runs[0]["settings"]["steps"] / len(mean)
+        ax.plot(steps, mean, label=label, **line_of(label))
     ax.set(title=title, xlabel="training step", ylabel=BITS)
     legend_beside(ax)
     return fig
 
 
 def probe_table(reports: Mapping[str, Report], title: str) -> Figure:
-    """What every probe found: green as one hopes, orange not, white a matter of taste."""
+    """The findings of every probe: green is good, orange is not, white is neither."""
     probes = list(next(iter(reports.values())))
     fig, ax = figure(0.4 + 0.82 * (1 + len(probes)), 1.1 + 0.5 * len(reports))
     shades = {True: "#D5EFE5", False: "#FBE3C0", None: "#FFFFFF"}
@@ -201,27 +181,28 @@ def probe_table(reports: Mapping[str, Report], title: str) -> Figure:
     return fig
 
 
+def _means(runs: Sequence[Mapping[str, Any]], curve: str) -> Iterator[tuple[str, np.ndarray]]:
+    """The label of each scheme that was trained, and the mean over its seeds of a curve."""
+    for scheme, label in NAMES.items():
+        if curves := [r[curve] for r in runs if r["scheme"] == scheme and not r["method"]]:
+            yield label, np.mean(curves, axis=0)
+
+
 def _with_seeds(
     ax: Axes, records: Sequence[Record], x: Callable[[Record], float], look: dict[str, Any]
 ) -> None:
     """A line through the means and a small dot for each seed."""
     places = sorted({x(record) for record in records})
-    found = [[r.bits_per_byte for r in records if x(r) == place] for place in places]
-    ax.plot(places, [np.mean(values) for values in found], markersize=5, **look)
-    for place, values in zip(places, found, strict=True):
+    bits = [[r.bits_per_byte for r in records if x(r) == place] for place in places]
+    ax.plot(places, [np.mean(values) for values in bits], markersize=5, **look)
+    for place, values in zip(places, bits, strict=True):
         ax.plot([place] * len(values), values, ".", color=look["color"], markersize=4, alpha=0.7)
 
 
 def _is_step(record: Record, method: str, trained: int) -> bool:
-    """Whether a record is of `method`, untuned, at the length that it stretches to."""
+    """Whether `record` is of `method`, not tuned, at the length that it was stretched to."""
     if record.scheme != "rope" or record.tuned_steps or record.length <= trained:
         return False
     if method == "unchanged":
         return record.method is None
     return record.method == method and record.length == record.factor * trained
-
-
-def lengths_axis(ax: Axes, lengths: Sequence[int]) -> None:
-    ax.set_xscale("log", base=2)
-    ax.set_xticks(lengths, [str(length) for length in lengths])
-    ax.xaxis.set_minor_locator(NullLocator())

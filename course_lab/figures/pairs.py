@@ -1,4 +1,4 @@
-"""Pictures of lesson 07."""
+"""Pictures over the pairs of a head: frequencies, and errors of the cosine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from course_lab.figures.plots import numbers
+from course_lab.figures.plots import note, numbers
 from course_lab.figures.style import BLACK, BLUE, GREY, figure, look_of
 
 LOOKS = (
@@ -19,10 +19,9 @@ LOOKS = (
 
 
 def frequencies_by_pair(whole: Tensor, parts: Mapping[str, Tensor], title: str) -> Figure:
-    """Radians per position of each pair of a head, and of those pairs that each part turns.
+    """Radians per position of the pairs of a head, and of the pairs that partial rotations turn.
 
-    The pairs that a part leaves alone are drawn below the axis' smallest frequency, as standing
-    still.
+    Pairs that a partial rotation does not turn are drawn below a line, as standing still.
     """
     fig, ax = _axes(title, "radians per position")
     count, lowest = len(whole), float(numbers(whole).min())
@@ -35,8 +34,7 @@ def frequencies_by_pair(whole: Tensor, parts: Mapping[str, Tensor], title: str) 
         ax.plot(still, floor, linestyle="none", marker=look["marker"], markersize=5,
                 color=look["color"], markerfacecolor="none")  # fmt: skip
     ax.axhline(lowest / 10**0.6, color=BLACK, linewidth=1, linestyle=":")
-    ax.annotate("below this line: standing still", (0, lowest / 10**0.6), xytext=(0, -3),
-                textcoords="offset points", va="top", fontsize=9)  # fmt: skip
+    note(ax, "below this line: standing still", (0, lowest / 10**0.6), (0, -3), va="top")
     ax.set(xlim=(-0.7, count - 0.3), ylim=(lowest / 10**2.6, 4))
     ax.set_yticks([tick for tick in ax.get_yticks() if lowest / 10**0.6 < tick < 4])
     ax.minorticks_off()
@@ -45,7 +43,7 @@ def frequencies_by_pair(whole: Tensor, parts: Mapping[str, Tensor], title: str) 
 
 
 def errors_by_pair(errors: Mapping[str, Tensor], title: str) -> Figure:
-    """One line for each way to compute; what is below 1e-17 is drawn at 1e-17."""
+    """A line for each way to compute; errors below 1e-17 are drawn at 1e-17."""
     fig, ax = _axes(title, "error of the cosine")
     for name, error in errors.items():
         ax.plot(np.maximum(numbers(error), 1e-17), label=name)

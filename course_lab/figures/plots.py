@@ -1,4 +1,4 @@
-"""The course's pictures: each takes numbers and returns a figure, `show` puts it on the page."""
+"""The course's pictures: each function takes numbers and returns a figure."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import MaxNLocator, NullLocator
 from torch import Tensor
 
 from course_lab.figures.style import BLACK, DIVERGING, RED, SEQUENTIAL, figure, look_of
 
 
 def numbers(values: Any) -> np.ndarray:
-    """Whatever holds numbers, on any device, as an array that matplotlib can draw."""
+    """A tensor on any device, a list or a number, as an array that matplotlib can draw."""
     return torch.as_tensor(values).detach().cpu().double().numpy()
 
 
@@ -30,15 +30,14 @@ def heat_map(
     columns: Sequence[str] | None = None,
     width: float = 7.0,
     height: float = 3.2,
-    limit: float | None = None,
 ) -> Figure:
-    """One coloured cell a number.
+    """A coloured cell for each number.
 
-    With numbers below zero, red is above zero, blue below, and white is zero; without, brighter
-    is more.
+    If there are negative numbers, positive ones are red, negative ones blue, and zero is white; if
+    not, a brighter cell is a larger number.
     """
     fig, ax = figure(width, height)
-    draw_heat_map(ax, values, limit, rows, columns, fig)
+    draw_heat_map(ax, values, None, rows, columns, fig)
     ax.set(xlabel=xlabel, ylabel=ylabel, title=title)
     return fig
 
@@ -52,21 +51,17 @@ def draw_heat_map(
     fig: Figure | None = None,
     signed: bool | None = None,
 ) -> None:
-    """A heat map on axes of your own; with `fig`, a colour bar beside it.
+    """A heat map on given axes; with `fig`, a colour bar beside it.
 
-    `signed` chooses the colours, where the values alone would not choose what the picture needs.
+    `signed` decides whether colours tell positive from negative (default: if a value is negative).
     """
     cells = numbers(values)
     signed = cells.min() < 0 if signed is None else signed
     limit = limit or max(abs(cells).max(), 1e-12)
     image = ax.imshow(
-        cells,
-        aspect="auto",
-        interpolation="nearest",
+        cells, aspect="auto", interpolation="nearest", vmin=-limit if signed else 0, vmax=limit,
         cmap=DIVERGING if signed else SEQUENTIAL,
-        vmin=-limit if signed else 0,
-        vmax=limit,
-    )
+    )  # fmt: skip
     ax.grid(visible=False)
     if rows:
         ax.set_yticks(range(len(rows)), rows)
@@ -85,15 +80,9 @@ def draw_heat_map(
 def _write_numbers(ax: Axes, cells: np.ndarray, limit: float, signed: bool) -> None:
     for (row, column), value in np.ndenumerate(cells):
         dark = abs(value) > 0.6 * limit if signed else value < 0.6 * limit
-        ax.text(
-            column,
-            row,
-            f"{round(value, 2) + 0.0:.2f}".removesuffix(".00"),  # adding 0 makes -0 a 0
-            ha="center",
-            va="center",
-            color="white" if dark else BLACK,
-            fontsize=9,
-        )
+        text = f"{round(value, 2) + 0.0:.2f}".removesuffix(".00")  # adding 0 makes -0 a 0
+        color = "white" if dark else BLACK
+        ax.text(column, row, text, ha="center", va="center", color=color, fontsize=9)
 
 
 def lines(
@@ -110,9 +99,9 @@ def lines(
     markers: bool = False,
     **axes: Any,
 ) -> Figure:
-    """One line for each name; a scheme's name gives it the scheme's colour and dashes.
+    """One line for each name; the name of a scheme decides colour and dashes.
 
-    `mark` names vertical lines, `level` horizontal ones, `markers` puts a dot on every point;
+    `mark` names vertical lines and `level` horizontal ones; `markers` puts a dot on every point;
     `axes` are settings of the axes, such as xscale="log".
     """
     fig, ax = figure(width, height)
@@ -123,10 +112,7 @@ def lines(
         draw_mark(ax, name, place)
     for name, height in (level or {}).items():
         ax.axhline(height, color=BLACK, linewidth=1, linestyle=":")
-        ax.annotate(
-            name, (0, height), xycoords=("axes fraction", "data"), xytext=(4, 3),
-            textcoords="offset points", fontsize=9,
-        )  # fmt: skip
+        note(ax, name, (0, height), (4, 3), xycoords=("axes fraction", "data"))
     ax.set(title=title, xlabel=xlabel, ylabel=ylabel, **axes)
     if len(ys) > 1:
         ax.legend()
@@ -141,10 +127,21 @@ def legend_beside(ax: Axes) -> None:
 def draw_mark(ax: Axes, name: str, place: float) -> None:
     """A named vertical line at `place`."""
     ax.axvline(place, color=BLACK, linewidth=1, linestyle=":")
-    ax.annotate(
-        name, (place, 1), xycoords=("data", "axes fraction"), xytext=(4, -4),
-        textcoords="offset points", va="top", fontsize=9,
-    )  # fmt: skip
+    note(ax, name, (place, 1), (4, -4), xycoords=("data", "axes fraction"), va="top")
+
+
+def note(
+    ax: Axes, text: str, place: tuple[float, float], offset: tuple[float, float], **look: Any
+) -> None:
+    """Words at `place`, moved by `offset` points."""
+    ax.annotate(text, place, xytext=offset, textcoords="offset points", **{"fontsize": 9, **look})
+
+
+def lengths_axis(ax: Axes, lengths: Sequence[int]) -> None:
+    """A logarithmic x axis with a tick at each length."""
+    ax.set_xscale("log", base=2)
+    ax.set_xticks(lengths, [str(length) for length in lengths])
+    ax.xaxis.set_minor_locator(NullLocator())
 
 
 def bars_with_seeds(
@@ -155,9 +152,9 @@ def bars_with_seeds(
     chance: float | None = None,
     ceilings: Mapping[str, float] | None = None,
 ) -> Figure:
-    """One bar for the median of each row's runs and one dot for each run.
+    """A bar for the median of each row's runs, and a dot for each run.
 
-    `chance` is a dashed line through all rows, a ceiling a thick mark on its own row.
+    `chance` is a dashed line through all rows; a ceiling is a thick mark on the row of its name.
     """
     fig, ax = figure(7.0, 0.8 + 0.42 * len(runs))
     names = list(runs)[::-1]
@@ -171,10 +168,7 @@ def bars_with_seeds(
             ax.plot([ceilings[name]] * 2, ends, "-", color=RED, linewidth=3, zorder=1.9)
     if chance is not None:
         ax.axvline(chance, color="#999999", linewidth=1.2, linestyle="--")
-        ax.annotate(
-            "chance", (chance, 1), xycoords=("data", "axes fraction"), xytext=(0, 2),
-            textcoords="offset points", ha="center", fontsize=9,
-        )  # fmt: skip
+        note(ax, "chance", (chance, 1), (0, 2), xycoords=("data", "axes fraction"), ha="center")
     ax.set_yticks(range(len(names)), names)
     ax.set_title(title, pad=16 if chance is not None else None)
     ax.set_xlabel(xlabel)
@@ -222,14 +216,8 @@ def heat_maps(
     limit = limit or max(abs(numbers(values)).max() for values in panels.values())
     signed = any(numbers(values).min() < 0 for values in panels.values())
     for at, (ax, (name, values)) in enumerate(zip(all_axes[0], panels.items(), strict=True)):
-        draw_heat_map(
-            ax,
-            values,
-            limit,
-            rows[at] if rows else None,
-            columns[at] if columns else None,
-            signed=signed,
-        )
+        beside, below = (labels[at] if labels else None for labels in (rows, columns))
+        draw_heat_map(ax, values, limit, beside, below, signed=signed)
         ax.set_title(name, fontsize=10)
         ax.set(**axes)
     if bar:

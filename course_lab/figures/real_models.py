@@ -1,4 +1,4 @@
-"""Pictures of lesson 10: what published models do to each pair."""
+"""What published models do to each pair."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from course_lib.encodings import by_parts, interpolated, ntk_aware, yarn
 
 
 def real_model(name: str) -> Figure:
-    """What a published model does to each pair, among the methods, for its own lengths."""
+    """How a published model slows each pair, beside the methods at the same factor and length."""
     model = MODELS[name]
     plain, factor, original = model.plain(), model.factor, model.original_length
     scaled = {

@@ -1,4 +1,4 @@
-"""Pictures of lesson 04: windows of a line, slopes of heads, accuracy by length."""
+"""Pictures of biases by distance: windows of a line, slopes of heads, accuracy by length."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from jaxtyping import Float
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from course_lab.figures.plots import draw_heat_map, numbers
+from course_lab.figures.plots import draw_heat_map, lengths_axis, note, numbers
 from course_lab.figures.style import BLACK, figure, look_of
 
 
 def windows(line: Float[Tensor, " distances"], queries: int) -> Figure:
-    """A number for each distance, the largest first, and below it what each query reads of it."""
+    """A number for each distance, the largest first, and below, the part that each query reads."""
     keys = len(line) - queries + 1
     fig, (above, below) = figure(7.0, 3.6, rows=2, gridspec_kw={"height_ratios": [1, queries]})
     limit = line.max().item()
@@ -46,10 +46,7 @@ def slopes(of: Mapping[str, Tensor]) -> Figure:
         values = numbers(of[name])
         ax.plot(values, [row] * len(values), "o", color=look_of("ALiBi")["color"])
         for head, value in enumerate(values):
-            ax.annotate(
-                str(head), (value, row), xytext=(0, 6), textcoords="offset points",
-                ha="center", fontsize=8,
-            )  # fmt: skip
+            note(ax, str(head), (value, row), (0, 6), ha="center", fontsize=8)
     ax.set_xscale("log", base=2)
     ax.set_yticks(range(len(names)), names)
     ax.set(ylim=(-0.5, len(of) - 0.3), xlabel="slope (bias per token; the number is the head)")
@@ -58,7 +55,7 @@ def slopes(of: Mapping[str, Tensor]) -> Figure:
     return fig
 
 
-def by_length(
+def accuracy_by_length(
     lengths: Sequence[int],
     accuracy: Mapping[tuple[str, str], Sequence[float]],
     trained_at: int,
@@ -68,12 +65,11 @@ def by_length(
     tasks = list(dict.fromkeys(task for task, _ in accuracy))
     fig, axes = figure(7.6, 3.2, columns=len(tasks), sharey=True, squeeze=False)
     for ax, task in zip(axes[0], tasks, strict=True):
-        for (own, scheme), values in accuracy.items():
-            if own == task:
+        for (of_task, scheme), values in accuracy.items():
+            if of_task == task:
                 ax.plot(lengths, values, label=scheme, **look_of(scheme))
         ax.axvline(trained_at, color=BLACK, linewidth=1, linestyle=":")
-        ax.set_xscale("log", base=2)
-        ax.set_xticks(lengths, [str(length) for length in lengths])
+        lengths_axis(ax, lengths)
         ax.set(ylim=(0, 1.05), xlabel="length (tokens)")
         ax.set_title(task, fontsize=10)
     axes[0][0].set_ylabel("accuracy")

@@ -1,4 +1,4 @@
-"""The look of the course: colours, line styles and how a figure reaches the page."""
+"""The look of the course: colours, line styles, and how a figure gets onto the page."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import matplotlib
 from cycler import cycler
 from IPython.display import display
 from matplotlib.figure import Figure
+
+from course_lab.zoo import RECIPES
 
 # Okabe and Ito's palette, which the colour-blind can tell apart; every line has its own dashes
 # as well, so that a grey print still reads.
@@ -30,20 +32,18 @@ SCHEMES: dict[str, dict[str, Any]] = {
     "partial RoPE": {"color": OLIVE, "linestyle": (0, (8, 2, 2, 2)), "marker": ">"},
 }
 NAMES = {
-    "none": "no position", "sinusoidal": "sinusoidal", "learned": "learned",
-    "clipped": "clipped bias", "t5": "T5 bias", "alibi": "ALiBi", "shaw": "Shaw",
-    "transformer_xl": "Transformer-XL", "rope": "RoPE", "partial_rope": "partial RoPE",
-}  # fmt: skip
-"""What a figure calls the schemes of the zoo."""
+    name: label for label in SCHEMES for name, recipe in RECIPES.items() if recipe.label == label
+}
+"""The labels of the zoo's schemes by name, in the order of legends."""
 
 
 def look_of(name: str) -> dict[str, Any]:
-    """The look of a scheme, whose name may go on after a comma: "no position, 2 layers"."""
+    """The look of a scheme; its name may have an addition, as in "no position, 2 layers"."""
     return SCHEMES.get(name.split(",")[0], {})
 
 
 def line_of(name: str) -> dict[str, Any]:
-    """The look of a scheme's line where its points have no mark."""
+    """The look of a scheme's line without markers."""
     return {key: value for key, value in look_of(name).items() if key != "marker"}
 
 
@@ -80,8 +80,8 @@ def figure(
 ) -> tuple[Figure, Any]:
     """A figure in the course's style, `width` by `height` inches, and its axes.
 
-    It belongs to no window and no pyplot state: nothing is shown until `show`. Margins look after
-    themselves, unless `layout` is "none", which draws in half the time.
+    It belongs to no window and no pyplot state: nothing is shown until `show`. Margins are chosen
+    automatically unless `layout` is "none", which draws in half the time.
     """
     fig = Figure(figsize=(width, height), layout=layout)
     return fig, fig.subplots(rows, columns, **options)
@@ -100,5 +100,5 @@ def show(fig: Figure, alt: str) -> None:
 
 
 def bundle(picture: bytes, alt: str) -> dict[str, str]:
-    """A picture as Jupyter carries it, with words for where pictures are not shown."""
+    """A picture as an output of Jupyter, with words for readers that show no pictures."""
     return {"image/png": base64.b64encode(picture).decode(), "text/plain": f"[figure: {alt}]"}

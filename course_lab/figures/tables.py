@@ -1,4 +1,4 @@
-"""Pictures that only lesson 03 needs: rows of a learned table."""
+"""Pictures of learned tables of positions."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import torch
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from course_lab.figures.plots import draw_heat_map, numbers
-from course_lab.figures.style import BLACK, ORANGE, SCHEMES, figure
+from course_lab.figures.plots import draw_heat_map, note, numbers
+from course_lab.figures.style import BLACK, ORANGE, figure, line_of
 
 
 def strings(tables: Mapping[str, Tensor], title: str) -> Figure:
-    """Rows as points, joined in the order of positions, in the plane where they spread most.
+    """Rows as points, joined in the order of positions, on their first two principal axes.
 
-    Each panel has a plane of its own, and a scale of its own; first and last row are named.
+    Axes and scale differ from panel to panel; the first and the last row are numbered.
     """
     fig, axes = figure(7.2, 2.9, columns=len(tables), squeeze=False)
     for ax, (name, table) in zip(axes[0], tables.items(), strict=True):
@@ -25,10 +25,7 @@ def strings(tables: Mapping[str, Tensor], title: str) -> Figure:
         ax.plot(x, y, color="#BBBBBB", linewidth=1, linestyle="-", zorder=1)
         ax.scatter(x, y, c=range(len(x)), cmap="viridis", s=26, zorder=2)
         for place in (0, len(x) - 1):
-            ax.annotate(
-                str(place), (x[place], y[place]), xytext=(5, 5), textcoords="offset points",
-                fontsize=9,
-            )  # fmt: skip
+            note(ax, str(place), (x[place], y[place]), (5, 5))
         ax.set_title(name, fontsize=10)
         ax.set(xticks=[], yticks=[], aspect="equal", adjustable="datalim")
         ax.margins(0.15)
@@ -46,8 +43,7 @@ def rows_and_row(learned: Tensor, sinusoidal: Tensor, p: int, title: str) -> Fig
     left.axhline(p, color=BLACK, linewidth=1, linestyle=":")
     left.set(title=title, xlabel="position", ylabel="position")
     for name, similarity in (("learned", learned), ("sinusoidal", sinusoidal)):
-        style = {key: value for key, value in SCHEMES[name].items() if key != "marker"}
-        right.plot(numbers(similarity[p]), label=name, **style)
+        right.plot(numbers(similarity[p]), label=name, **line_of(name))
     right.vlines(p, -1.1, 1.1, color=BLACK, linewidth=1, linestyle=":")
     right.set(
         title=f"Row {p} against all others", xlabel="position", ylabel="similarity",
@@ -57,23 +53,23 @@ def rows_and_row(learned: Tensor, sinusoidal: Tensor, p: int, title: str) -> Fig
     return fig
 
 
-def before_and_after(
+def accuracy_gained(
     panels: Mapping[str, Mapping[str, tuple[float, float]]],
     title: str,
     xlabel: str,
     names: tuple[str, str],
 ) -> Figure:
-    """For each panel and row an open mark, a full one, and a line from the first to the second."""
+    """Two accuracies in each row of each panel: an open dot, a filled one, and a line between."""
     fig, axes = figure(7.6, 2.9, columns=len(panels), squeeze=False, sharex=True, sharey=True)
-    for ax, (panel, found) in zip(axes[0], panels.items(), strict=True):
-        places = range(len(found))[::-1]
-        before, after = zip(*found.values(), strict=True)
+    for ax, (panel, rows) in zip(axes[0], panels.items(), strict=True):
+        places = range(len(rows))[::-1]
+        before, after = zip(*rows.values(), strict=True)
         ax.hlines(places, before, after, color=ORANGE, linewidth=2)
         ax.plot(before, places, "o", color="white", markeredgecolor=BLACK, label=names[0])
         ax.plot(after, places, "o", color=BLACK, label=names[1])
         ax.set_title(panel, fontsize=10)
-        ax.set(xlim=(0, 1.06), ylim=(-0.6, len(found) - 0.4), xticks=[0, 0.5, 1])
-        ax.set_yticks(places, list(found))
+        ax.set(xlim=(0, 1.06), ylim=(-0.6, len(rows) - 0.4), xticks=[0, 0.5, 1])
+        ax.set_yticks(places, list(rows))
         ax.grid(visible=True, axis="x")
     handles, labels = axes[0][0].get_legend_handles_labels()
     fig.legend(handles, labels, loc="outside lower right", ncols=2)

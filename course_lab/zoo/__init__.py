@@ -30,13 +30,13 @@ from course_lib.model import Decoder, DecoderConfig
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results.json"
-VERSION = "1"  # of the weight files: what a model is made of
+VERSION = "1"  # of the weight files; another architecture needs another number
 AGAIN = "run `make zoo` to make it again, or `git checkout course_lab/zoo` to get it back"
 
 
 @dataclass(frozen=True)
 class Tier:
-    """A size of model and training that all schemes share, and where they are measured."""
+    """The sizes of model and training that all schemes share, and the lengths to measure at."""
 
     name: str
     config: DecoderConfig
@@ -48,7 +48,7 @@ class Tier:
     lengths: tuple[int, ...]
 
     def settings(self) -> dict[str, Any]:
-        """What a result depends on, as plain values."""
+        """All sizes as plain values, for JSON."""
         return json.loads(json.dumps(asdict(self)))
 
 
@@ -72,42 +72,52 @@ class ClampedTable(LearnedAbsolute):
         return super().embed(x, positions.clamp(max=len(self.table) - 1))
 
 
+Scheme = PositionScheme | Callable[[int], PositionScheme]
+"""What `Decoder` takes: one scheme for all layers, or a function from layer number to scheme."""
+Make = Callable[[DecoderConfig], Scheme]
+"""Makes a scheme for a model of these sizes."""
+
+
 class Recipe(NamedTuple):
-    """How the zoo makes a scheme, and what happens at distances that it has no number for."""
+    """A scheme of the zoo."""
 
-    scheme: Callable[[Tier], PositionScheme | Callable[[int], PositionScheme]]
-    beyond: str
+    label: str  # what figures call it
+    scheme: Callable[[Tier], Scheme]
+    beyond: str  # what happens at distances that it has no number for
 
 
-CLIP = 32  # positions: the largest distance that clipped bias and Shaw tell from larger ones
+CLIP = 32  # positions: clipped bias and Shaw treat all larger distances alike
 _DEFINED = "defined at every position"
 _CLIPPED = f"distances above {CLIP} share one"
 
 RECIPES = {
-    "rope": Recipe(lambda t: Rotary(t.config.head_dim), _DEFINED),
-    "alibi": Recipe(lambda t: ALiBi(t.config.num_heads), _DEFINED),
-    "none": Recipe(lambda t: NoPosition(), "nothing to look up"),
-    "sinusoidal": Recipe(lambda t: Sinusoidal(t.config.dim), _DEFINED),
+    "rope": Recipe("RoPE", lambda t: Rotary(t.config.head_dim), _DEFINED),
+    "alibi": Recipe("ALiBi", lambda t: ALiBi(t.config.num_heads), _DEFINED),
+    "none": Recipe("no position", lambda t: NoPosition(), "nothing to look up"),
+    "sinusoidal": Recipe("sinusoidal", lambda t: Sinusoidal(t.config.dim), _DEFINED),
     "learned": Recipe(
-        lambda t: ClampedTable(t.length, t.config.dim), "positions clamped to the last row"
+        "learned", lambda t: ClampedTable(t.length, t.config.dim),
+        "positions clamped to the last row",
     ),
     "t5": Recipe(
-        lambda t: T5Bias(t.config.num_heads, max_distance=t.length),
+        "T5 bias", lambda t: T5Bias(t.config.num_heads, max_distance=t.length),
         "distances from the training length on share the last bucket",
     ),
     "transformer_xl": Recipe(
-        lambda t: lambda layer: TransformerXL(t.config.num_heads, t.config.head_dim), _DEFINED
+        "Transformer-XL",
+        lambda t: lambda layer: TransformerXL(t.config.num_heads, t.config.head_dim), _DEFINED,
     ),
-    "shaw": Recipe(lambda t: lambda layer: Shaw(t.config.head_dim, CLIP), _CLIPPED),
-    "clipped": Recipe(lambda t: ClippedBias(t.config.num_heads, CLIP), _CLIPPED),
+    "shaw": Recipe("Shaw", lambda t: lambda layer: Shaw(t.config.head_dim, CLIP), _CLIPPED),
+    "clipped": Recipe("clipped bias", lambda t: ClippedBias(t.config.num_heads, CLIP), _CLIPPED),
     "partial_rope": Recipe(
-        lambda t: Rotary(t.config.head_dim, rotary_dim=t.config.head_dim // 4), _DEFINED
+        "partial RoPE", lambda t: Rotary(t.config.head_dim, rotary_dim=t.config.head_dim // 4),
+        _DEFINED,
     ),
 }  # fmt: skip
 
 
 class ZooError(CourseError):
-    """A model or a result that cannot be had; the message says what to run."""
+    """A model or a result that is not there, or not usable; the message says what to run."""
 
 
 class Record(NamedTuple):
@@ -125,19 +135,27 @@ class Record(NamedTuple):
 
 
 def build(name: str, tier: Tier, seed: int = 0) -> Decoder:
-    """An untrained model. For one seed, all schemes start from the same weights but their own."""
-    numbers = torch.default_generator  # the CPU's alone: torch.manual_seed reseeds GPUs as well
+    """An untrained model with the zoo's scheme `name`."""
+    return build_around(lambda config: recipe(name).scheme(tier), tier.config, seed)
+
+
+def build_around(make: Make, config: DecoderConfig, seed: int = 0) -> Decoder:
+    """An untrained model with the scheme that `make(config)` returns.
+
+    For one seed, the weights outside the scheme are the same whatever the scheme is.
+    """
+    generator = torch.default_generator  # the CPU's alone: torch.manual_seed reseeds GPUs as well
     with torch.random.fork_rng(devices=[]):
-        numbers.manual_seed(seed)
-        model = Decoder(tier.config, recipe(name).scheme(tier))
-        numbers.manual_seed(seed)
-        shared = Decoder(tier.config, NoPosition()).state_dict()
+        generator.manual_seed(seed)
+        model = Decoder(config, make(config))
+        generator.manual_seed(seed)
+        shared = Decoder(config, NoPosition()).state_dict()
     model.load_state_dict(shared, strict=False)
     return model
 
 
 def recipe(name: str) -> Recipe:
-    """How the zoo makes the scheme `name`."""
+    """The recipe of the scheme `name`. Raises ZooError if there is none."""
     if name not in RECIPES:
         raise ZooError(f"the zoo has no scheme {name!r}; it has {', '.join(RECIPES)}")
     return RECIPES[name]
@@ -146,8 +164,9 @@ def recipe(name: str) -> Recipe:
 def load(name: str) -> Decoder:
     """The model trained with the scheme `name`, seed 0 of the small tier, on `device()`.
 
-    Weights are shipped in half precision and computed with in float32. Raises ZooError, which says
-    what to run, if there is no such scheme, or its file is missing, damaged or of another version.
+    Weights are shipped in half precision, and the model computes in float32. Raises ZooError, which
+    says what to run, if there is no such scheme, or if its file is missing, damaged or of another
+    version.
     """
     recipe(name)
     path = HERE / f"{name}.safetensors"
@@ -156,11 +175,11 @@ def load(name: str) -> Decoder:
     model = build(name, TIERS["small"])
     try:
         with safe_open(path, framework="pt") as file:
-            told = file.metadata() or {}
+            metadata = file.metadata() or {}
             weights = {key: file.get_tensor(key).float() for key in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError) as error:
         raise ZooError(f"{path.name} is damaged ({error}): {AGAIN}") from None
-    if told.get("version") != VERSION or told.get("scheme") != name:
+    if metadata.get("version") != VERSION or metadata.get("scheme") != name:
         raise ZooError(f"{path.name} is from another version of the course: {AGAIN}")
     try:
         model.load_state_dict(weights)
@@ -194,8 +213,8 @@ def stored() -> dict[str, list[dict[str, Any]]]:
     if not RESULTS.exists():
         raise ZooError(f"results.json is missing from the zoo: {AGAIN}")
     try:
-        found = json.loads(RESULTS.read_text(encoding="utf-8"))
-        return {"runs": found["runs"], "records": found["records"]}
+        content = json.loads(RESULTS.read_text(encoding="utf-8"))
+        return {"runs": content["runs"], "records": content["records"]}
     except (ValueError, KeyError, TypeError):
         raise ZooError(
             f"{RESULTS} is damaged: run `git checkout course_lab/zoo` to get it back, or "

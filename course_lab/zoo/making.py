@@ -1,4 +1,4 @@
-"""Makes the zoo: trains, measures, stretches and tunes, and can be stopped at any time."""
+"""Making the zoo: training, measuring, stretching and tuning, with Ctrl-C at any time."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-from safetensors.torch import save_file
 from tqdm import tqdm
 
 from course_lab import stretching, zoo
-from course_lab.checkpoints import Checkpoint
+from course_lab.checkpoints import Checkpoint, save_weights
 from course_lab.corpus import Corpus, python_source
 from course_lab.evaluation import bits_per_byte, loss_by_position, next_byte
 from course_lab.machine import describe, device
@@ -28,8 +27,8 @@ from course_lib.encodings import rotary_frequencies
 from course_lib.model import Decoder
 
 SEEDS = (0, 1, 2)
-BYTES = 2**17  # measured with, at each length
-STUDY_BYTES = 2**16  # the same for each method of extension
+BYTES = 2**17  # of validation text, measured at each length
+STUDY_BYTES = 2**16  # measured for each method of extension
 CURVE = 25  # training steps to a point of the loss curve
 PLACES = 64  # bytes to a point of the loss by position
 FACTORS = (2.0, 4.0, 8.0, 16.0)
@@ -39,9 +38,9 @@ TUNED_STEPS = (50, 100, 200)
 
 
 class Unit(NamedTuple):
-    """A piece of work that is kept as a whole: a training, or a method of extension after it.
+    """A piece of work whose result is stored at once: a training, or one method of extension.
 
-    `factor` 1 stands for all factors without tuning, another for tuning at it.
+    `factor` 1 means all factors, without tuning; any other, tuning at that factor.
     """
 
     tier: str
@@ -51,15 +50,15 @@ class Unit(NamedTuple):
     factor: float = 1.0
 
 
-class Made(NamedTuple):
-    """What a unit found: how it went, and its measurements."""
+class Result(NamedTuple):
+    """The result of a unit: a description of its run, and its measurements."""
 
     run: dict[str, Any]
     records: list[Record]
 
 
 def units(tier: str, schemes: Iterable[str], seeds: Iterable[int]) -> list[list[Unit]]:
-    """Everything to do, in stages: the units of one stage do not need each other."""
+    """Everything to do, in stages: the units of one stage do not depend on each other."""
     stages = []
     for seed in seeds:
         stages.append([Unit(tier, scheme, seed) for scheme in schemes])
@@ -81,44 +80,44 @@ def make(
 ) -> None:
     """Do what the zoo does not have yet, `jobs` units at a time, and add it to `results.json`.
 
-    Unfinished trainings and the trained weights that the study of extension needs lie in the
-    folder `work`; stop with Ctrl-C, and go on by calling again.
+    Unfinished trainings and the trained weights that the study of extension needs are kept in the
+    folder `work`. Ctrl-C stops; another call continues.
     """
     known = {_unit(run) for run in _stored()["runs"] if run["settings"] == _settings(run["tier"])}
     for stage in units(tier, tuple(schemes), seeds):
         todo = [unit for unit in stage if unit not in known or not _has_weights(unit)]
-        with closing(_made(todo, work, jobs)) as found:
-            for unit, made in tqdm(found, total=len(todo), desc=f"zoo, {tier}"):
-                _add(unit, made)
+        with closing(_results(todo, work, jobs)) as results:
+            for unit, result in tqdm(results, total=len(todo), desc=f"zoo, {tier}"):
+                _add(unit, result)
 
 
-def _made(todo: list[Unit], work: Path, jobs: int) -> Generator[tuple[Unit, Made], None, None]:
-    """Each unit with what it found, as they get done: here, or in `jobs` other processes."""
+def _results(todo: list[Unit], work: Path, jobs: int) -> Generator[tuple[Unit, Result], None, None]:
+    """Each unit with its result, as they are finished: here, or in `jobs` other processes."""
     if jobs == 1:
         yield from ((unit, make_unit(unit, work)) for unit in todo)
         return
     threads = max(1, torch.get_num_threads() // jobs)
     with ProcessPoolExecutor(jobs, get_context("spawn"), torch.set_num_threads, (threads,)) as pool:
-        left, waiting = list(todo), dict[Future[Made], Unit]()
+        left, waiting = list(todo), dict[Future[Result], Unit]()
         while left or waiting:
-            while left and len(waiting) < jobs:  # no more: the pool would start them after Ctrl-C
+            while left and len(waiting) < jobs:  # what is submitted would start even after Ctrl-C
                 unit = left.pop(0)
                 waiting[pool.submit(make_unit, unit, work)] = unit
             for done in wait(waiting, return_when=FIRST_COMPLETED).done:
                 yield waiting.pop(done), done.result()
 
 
-def make_unit(unit: Unit, work: Path) -> Made:
-    """Do one piece of work, and say what was found."""
+def make_unit(unit: Unit, work: Path) -> Result:
+    """Do one piece of work."""
     tier, data, start = TIERS[unit.tier], python_source(), time.perf_counter()
     model, losses = trained(unit, tier, data, work)
     if unit.method is None:
-        found = _as_trained(model, losses, unit, tier, data)
+        result = _as_trained(model, losses, unit, tier, data)
     elif unit.factor == 1:
-        found = _stretched(model, unit, tier, data)
+        result = _stretched(model, unit, tier, data)
     else:
-        found = _tuned(model, unit, tier, data)
-    told = {
+        result = _tuned(model, unit, tier, data)
+    run = {
         **unit._asdict(),
         "settings": _settings(unit.tier),
         "beyond": zoo.recipe(unit.scheme).beyond,
@@ -128,14 +127,14 @@ def make_unit(unit: Unit, work: Path) -> Made:
         "torch": torch.__version__,
         "machine": describe(),
     }
-    return Made({**told, **found.run}, found.records)
+    return Result({**run, **result.run}, result.records)
 
 
 def trained(unit: Unit, tier: Tier, data: Corpus, work: Path) -> tuple[Decoder, list[float]]:
-    """The trained model of `unit` and its losses, from its checkpoint as far as that goes.
+    """The trained model of `unit` and its losses, from its checkpoint if there is one.
 
-    What is done to a model that the zoo ships starts from the shipped weights, without losses, so
-    that whoever does the same to `zoo.load(...)` finds the same numbers.
+    Extension of a model that the zoo ships starts from the shipped weights (and has no losses), so
+    that a user who does the same to `zoo.load(...)` gets the same numbers.
     """
     if unit.method is not None and _is_shipped(unit._replace(method=None)):
         return zoo.load(unit.scheme), []
@@ -148,7 +147,9 @@ def trained(unit: Unit, tier: Tier, data: Corpus, work: Path) -> tuple[Decoder, 
     return model, losses
 
 
-def _as_trained(model: Decoder, losses: list[float], unit: Unit, tier: Tier, data: Corpus) -> Made:
+def _as_trained(
+    model: Decoder, losses: list[float], unit: Unit, tier: Tier, data: Corpus
+) -> Result:
     curve = torch.tensor(losses).view(-1, CURVE).mean(dim=1) / math.log(2)
     longest = max(tier.lengths)
     places = loss_by_position(model, data.validation, longest, BYTES // longest)
@@ -156,30 +157,30 @@ def _as_trained(model: Decoder, losses: list[float], unit: Unit, tier: Tier, dat
         ship(model, unit.scheme)
     records = [_measured(model, unit, 0, length, data, BYTES) for length in tier.lengths]
     run = {"curve": _rounded(curve), "by_position": _rounded(places.view(-1, PLACES).mean(dim=1))}
-    return Made(run, records)
+    return Result(run, records)
 
 
-def _stretched(model: Decoder, unit: Unit, tier: Tier, data: Corpus) -> Made:
+def _stretched(model: Decoder, unit: Unit, tier: Tier, data: Corpus) -> Result:
     records = []
     searched: dict[str, list[float]] = {}
     plain = rotary_frequencies(tier.config.head_dim)
     for factor in FACTORS:
         if unit.method == "longrope":
-            found = stretching.searched(model, data.train, tier.length, factor)
-            searched[f"{factor:g}"] = _rounded(plain / found.frequencies)
+            scaled = stretching.searched(model, data.train, tier.length, factor)
+            searched[f"{factor:g}"] = _rounded(plain / scaled.frequencies)
         reached = int(factor * tier.length)
         for length in (tier.length, reached, 2 * reached):
             if unit.method != "longrope":
-                # dynamic NTK stretches by what the text at hand asks for
-                asked = length / tier.length if unit.method == "dynamic_ntk" else factor
+                # dynamic NTK stretches by the length of the text that it reads
+                needed = length / tier.length if unit.method == "dynamic_ntk" else factor
                 method = stretching.METHODS[unit.method or "unchanged"]
-                found = method(tier.config.head_dim, tier.length, asked)
-            longer, stretched = stretching.stretched(model, found), unit._replace(factor=factor)
+                scaled = method(tier.config.head_dim, tier.length, needed)
+            longer, stretched = stretching.stretched(model, scaled), unit._replace(factor=factor)
             records.append(_measured(longer, stretched, 0, length, data, STUDY_BYTES))
-    return Made({"searched": searched} if searched else {}, records)
+    return Result({"searched": searched} if searched else {}, records)
 
 
-def _tuned(model: Decoder, unit: Unit, tier: Tier, data: Corpus) -> Made:
+def _tuned(model: Decoder, unit: Unit, tier: Tier, data: Corpus) -> Result:
     method = stretching.METHODS[unit.method or "unchanged"]
     longer = stretching.stretched(model, method(tier.config.head_dim, tier.length, unit.factor))
     reached = int(unit.factor * tier.length)
@@ -190,7 +191,7 @@ def _tuned(model: Decoder, unit: Unit, tier: Tier, data: Corpus) -> Made:
                 _measured(longer, unit, step, length, data, STUDY_BYTES)
                 for length in (tier.length, reached, 2 * reached)
             ]
-    return Made({}, records)
+    return Result({}, records)
 
 
 def _is_shipped(unit: Unit) -> bool:
@@ -198,7 +199,7 @@ def _is_shipped(unit: Unit) -> bool:
 
 
 def _has_weights(unit: Unit) -> bool:
-    """Whether the weights that `unit` ships, if any, can be loaded."""
+    """Whether `unit` ships no weights, or they can be loaded."""
     try:
         return not _is_shipped(unit) or bool(zoo.load(unit.scheme))
     except zoo.ZooError:
@@ -208,17 +209,17 @@ def _has_weights(unit: Unit) -> bool:
 def ship(model: Decoder, name: str) -> None:
     """Put the weights of `model` into the zoo, in half precision."""
     weights = {key: value.half().cpu() for key, value in model.state_dict().items()}
-    told = {"version": zoo.VERSION, "scheme": name}
-    save_file(weights, zoo.HERE / f"{name}.safetensors", metadata=told)
+    metadata = {"version": zoo.VERSION, "scheme": name}
+    save_weights(weights, zoo.HERE / f"{name}.safetensors", metadata)
 
 
 def _measured(
     model: torch.nn.Module, unit: Unit, step: int, length: int, data: Corpus, size: int
 ) -> Record:
-    found = bits_per_byte(model, data.validation, length, most_windows=size // length)
+    bits = bits_per_byte(model, data.validation, length, most_windows=size // length)
     return Record(
         unit.scheme, unit.tier, unit.seed, unit.method, unit.factor, step, length,
-        round(found.mean, 4), round(found.standard_error, 4),
+        round(bits.mean, 4), round(bits.standard_error, 4),
     )  # fmt: skip
 
 
@@ -234,13 +235,13 @@ def _stored() -> dict[str, list[dict[str, Any]]]:
     return zoo.stored() if zoo.RESULTS.exists() else {"runs": [], "records": []}
 
 
-def _add(unit: Unit, made: Made) -> None:
-    """Put what a unit found into `results.json`, in place of what it found before."""
+def _add(unit: Unit, result: Result) -> None:
+    """Put the result of a unit into `results.json`, in place of an earlier one."""
     stored = _stored()
     runs = [run for run in stored["runs"] if _unit(run) != unit]
     records = [record for record in stored["records"] if not _is_of(record, unit)]
-    runs.append(made.run)
-    records += [record._asdict() for record in made.records]
+    runs.append(result.run)
+    records += [record._asdict() for record in result.records]
     _write(sorted(runs, key=_order), sorted(records, key=_order))
 
 

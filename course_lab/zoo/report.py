@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from course_lab import zoo
+from course_lab.markdown import table
 from course_lab.zoo import TIERS, Record
 
 TEXT = """\
@@ -22,6 +23,7 @@ UNDECIDED = """\
 Two schemes whose ranges over seeds overlap are not ordered by this table. Within one seed every
 scheme starts from the same weights but its own, and reads the same text in the same order.
 """
+RIGHT = "---:"  # numbers are aligned to the right
 
 
 def report() -> str:
@@ -39,17 +41,17 @@ def _tier(name: str, records: Sequence[Record], runs: Sequence[dict[str, Any]]) 
     tier = TIERS[name]
     plain = [r for r in records if r.tier == name and r.method is None]
     lengths = sorted({record.length for record in plain})
-    rows, made = [], []
+    rows, costs = [], []
     for scheme, recipe in zoo.RECIPES.items():
-        own = [record for record in plain if record.scheme == scheme]
-        if not own:
+        measured = [record for record in plain if record.scheme == scheme]
+        if not measured:
             continue
-        at = [_mean([r for r in own if r.length == length]) for length in lengths]
-        rows.append([scheme, str(len({r.seed for r in own})), *at, recipe.beyond])
-        mine = [run for run in runs if (run["tier"], run["scheme"]) == (name, scheme)
-                and run["method"] is None]  # fmt: skip
-        seconds = statistics.mean(run["seconds"] for run in mine) / 60
-        made.append([scheme, f"{mine[0]['parameters']:,}", f"{seconds:.0f}"])
+        means = [_mean([r for r in measured if r.length == length]) for length in lengths]
+        rows.append([scheme, str(len({r.seed for r in measured})), *means, recipe.beyond])
+        trainings = [run for run in runs if (run["tier"], run["scheme"]) == (name, scheme)
+                     and run["method"] is None]  # fmt: skip
+        minutes = statistics.mean(run["seconds"] for run in trainings) / 60
+        costs.append([scheme, f"{trainings[0]['parameters']:,}", f"{minutes:.0f}"])
     first = next(run for run in runs if run["tier"] == name)
     sizes, error = tier.config, max(r.standard_error for r in plain)
     return "\n".join([
@@ -57,10 +59,10 @@ def _tier(name: str, records: Sequence[Record], runs: Sequence[dict[str, Any]]) 
         f"{sizes.num_layers} layers of width {sizes.dim}, {sizes.num_heads} heads, {tier.steps} "
         f"steps of {tier.batch} x {tier.length} bytes, learning rate {tier.learning_rate:g}, "
         f"{tier.dtype}. Standard errors over windows are at most {error:.2f}.\n",
-        _table(["scheme", "seeds", *map(str, lengths), "beyond its table"], rows),
+        table(["scheme", "seeds", *map(str, lengths), "beyond its table"], rows, RIGHT),
         "\n" + UNDECIDED,
         f"Made with {first['machine']}, a model or two at a time:\n",
-        _table(["scheme", "parameters", "minutes"], made),
+        table(["scheme", "parameters", "minutes"], costs, RIGHT),
         "",
     ])  # fmt: skip
 
@@ -72,10 +74,10 @@ def _stretched(records: Sequence[Record]) -> str:
     rows = [["unchanged", *(_mean([r for r in plain if r.length == f * trained]) for f in factors),
              _mean([r for r in plain if r.length == trained])]]  # fmt: skip
     for method in dict.fromkeys(record.method for record in study):
-        own = [record for record in study if record.method == method]
-        here = [[r for r in own if r.factor == f and r.length == f * trained] for f in factors]
-        short = [r for r in own if r.factor == factors[-1] and r.length == trained]
-        rows.append([str(method), *map(_mean, here), _mean(short)])
+        records = [record for record in study if record.method == method]
+        far = [[r for r in records if r.factor == f and r.length == f * trained] for f in factors]
+        near = [r for r in records if r.factor == factors[-1] and r.length == trained]
+        rows.append([str(method), *map(_mean, far), _mean(near)])
     heads = [f"{int(f * trained)} (x {f:g})" for f in factors]
     return "\n".join([
         "## RoPE stretched, without further training\n",
@@ -83,7 +85,7 @@ def _stretched(records: Sequence[Record]) -> str:
         f"the last column is what stretching by {factors[-1]:g} costs a text of {trained}. "
         "`by_parts` is Llama 3's rule (1 and 4 turns), `yarn` has its ramp from 0.5 to 4 turns, "
         "`yarn_released` the released 1 to 32, of which 128 bytes hold at most 20.\n",
-        _table(["method", *heads, f"{trained}, x {factors[-1]:g}"], rows),
+        table(["method", *heads, f"{trained}, x {factors[-1]:g}"], rows, RIGHT),
         "",
     ])  # fmt: skip
 
@@ -95,17 +97,13 @@ def _tuned(records: Sequence[Record], factor: float) -> str:
     steps = sorted({record.tuned_steps for record in tuned})
     rows = []
     for method in dict.fromkeys(record.method for record in tuned):
-        start = [record for record in records if _is_start(record, method, factor)]
-        own = [r for r in tuned if r.method == method]
-        stages: list[list[Record]] = [
-            start,
-            *([r for r in own if r.tuned_steps == s] for s in steps),
-        ]
+        stages = [[record for record in records if _is_start(record, method, factor)]]
+        stages += [[r for r in tuned if (r.method, r.tuned_steps) == (method, s)] for s in steps]
         rows.append([str(method), *(_pair(stage, reached) for stage in stages)])
     return "\n".join([
         f"## RoPE tuned at {reached} bytes, stretched by {factor:g}\n",
         f"At {reached} / at {2 * reached} bytes, after so many steps of tuning.\n",
-        _table(["method", "0", *map(str, steps)], rows),
+        table(["method", "0", *map(str, steps)], rows, RIGHT),
         "",
     ])  # fmt: skip
 
@@ -121,8 +119,8 @@ def _tuned_at(records: Iterable[Record]) -> list[float]:
 
 
 def _pair(records: Sequence[Record], length: int) -> str:
-    at: Callable[[int], str] = lambda n: _mean([r for r in records if r.length == n])  # noqa: E731
-    return f"{at(length)} / {at(2 * length)}"
+    near, far = (_mean([r for r in records if r.length == n]) for n in (length, 2 * length))
+    return f"{near} / {far}"
 
 
 def _mean(records: Sequence[Record]) -> str:
@@ -133,8 +131,3 @@ def _mean(records: Sequence[Record]) -> str:
     half = (max(values) - min(values)) / 2
     spread = f" ± {half:.2f}" if len(values) > 1 and not math.isnan(half) else ""
     return f"{statistics.mean(values):.2f}{spread}"
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    ruled = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
-    return "\n".join("| " + " | ".join(row) + " |" for row in ruled)

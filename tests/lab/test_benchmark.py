@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from course_grading.cli import main
 from course_lab import benchmark, contenders
+from course_lab.__main__ import main
 from course_lab.benchmark import TINY
 from course_lab.contenders import CLONE, HF, RET
 

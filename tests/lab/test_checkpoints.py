@@ -14,7 +14,7 @@ import tiny
 import torch
 from safetensors.torch import load_file
 
-from course_grading import cli
+from course_lab import __main__ as commands
 from course_lab import steps_back, train
 from course_lab.checkpoints import Checkpoint, CheckpointError
 from course_lab.training import Training
@@ -321,13 +321,13 @@ def test_ctrl_c_stops_the_command_and_resume_finishes_it(tmp_path, shrunk, capsy
     assert len(torch.load(checkpoint)["losses"]) == 10
 
     kept = checkpoint.read_bytes()
-    assert cli.main(command) == 2
+    assert commands.main(command) == 2
     assert "unfinished training: resume it" in capsys.readouterr().err
     assert checkpoint.read_bytes() == kept
 
-    assert cli.main([*command, "--resume"]) == 0
+    assert commands.main([*command, "--resume"]) == 0
     assert "bits per byte" in capsys.readouterr().out
-    assert cli.main(["train", "rope", "--to", str(whole)]) == 0
+    assert commands.main(["train", "rope", "--to", str(whole)]) == 0
     weights = "rope-0.safetensors"
     assert [file.name for file in stopped.iterdir()] == [weights]
     ours, expected = (load_file(folder / weights) for folder in (stopped, whole))
@@ -348,7 +348,7 @@ def test_a_call_that_cannot_be_carried_out_is_one_line(
 ):
     monkeypatch.chdir(tmp_path)
     Path("short.txt").write_text("only a few")
-    assert cli.main(["train", *arguments]) == 2
+    assert commands.main(["train", *arguments]) == 2
     [line] = capsys.readouterr().err.splitlines()
     assert line.startswith("course: ") and says in line
 
@@ -356,5 +356,5 @@ def test_a_call_that_cannot_be_carried_out_is_one_line(
 @pytest.mark.parametrize("steps", ["0", "-3", "many"])
 def test_a_number_of_steps_that_is_none_is_refused(steps, capsys):
     with pytest.raises(SystemExit, match="2"):
-        cli.main(["train", "rope", "--steps", steps])
+        commands.main(["train", "rope", "--steps", steps])
     assert "must be a whole number from 1 on" in capsys.readouterr().err

@@ -67,12 +67,6 @@ def test_a_python_without_sources_is_named_with_the_remedy(tmp_path):
         corpus.python_source(tmp_path)
 
 
-def test_english_is_english():
-    found = corpus.english()
-    assert len(found.train) > 300_000 and len(found.validation) > 10_000
-    assert as_bytes(found.train).count(b" the ") > 1000
-
-
 def test_a_file_of_one_s_own_is_split_by_place(tmp_path):
     path = tmp_path / "book.txt"
     path.write_text("0123456789" * 10)

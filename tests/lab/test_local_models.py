@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from course_lab import local_models
+from course_lab.errors import CourseError
 from course_lab.real_configs import MODELS
 from course_lib.encodings import from_rope_parameters, rotary_frequencies, yarn
 
@@ -36,7 +37,7 @@ def test_older_configs_are_put_together(folder, tmp_path):
     assert torch.allclose(found, rotary_frequencies(16, 1e6) / 2)
     del config["rope_theta"]
     (tmp_path / "config.json").write_text(json.dumps(config))
-    with pytest.raises(ValueError, match="no rope_parameters"):
+    with pytest.raises(CourseError, match="no rope_parameters"):
         local_models.settings(tmp_path)
 
 
@@ -60,7 +61,7 @@ def test_stretching_is_what_transformers_does_from_the_config(folder, tmp_path):
 def test_a_model_that_sets_its_own_frequencies_is_refused(folder):
     model = local_models.load(folder)
     model.rotary.rope_type = "dynamic"
-    with pytest.raises(ValueError, match="'dynamic' sets its frequencies itself"):
+    with pytest.raises(CourseError, match="'dynamic' sets its frequencies in every call"):
         local_models.stretched(model, yarn(16, 10_000, 4.0, 32))
 
 

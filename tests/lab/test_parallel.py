@@ -13,7 +13,8 @@ import torch
 from safetensors.torch import load_file
 from test_checkpoints import started, when_written
 
-from course_grading import cli
+from course_lab import __main__ as commands
+from course_lab import zoo
 from course_lab.parallel import anywhere, group, is_first
 
 pytestmark = pytest.mark.skipif(
@@ -87,7 +88,7 @@ def test_one_process_needs_no_group(monkeypatch):
 def test_the_command_trains_in_two_processes_as_in_one(pair, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("COURSE_DEVICE", "cpu")
     tiny.shrink(monkeypatch.setattr, tmp_path)
-    assert cli.main([*together.COMMAND, "--to", str(tmp_path)]) == 0
+    assert commands.main([*together.COMMAND, "--to", str(tmp_path)]) == 0
     [ours], [theirs] = capsys.readouterr().out.splitlines(), pair.printed.splitlines()
     assert ours.split(" bits per byte")[0][-4:] == theirs.split(" bits per byte")[0][-4:]
     weights = load_file(pair.folder / "runs" / "rope-0.safetensors")
@@ -95,8 +96,43 @@ def test_the_command_trains_in_two_processes_as_in_one(pair, tmp_path, monkeypat
         torch.testing.assert_close(weights[name], weight, atol=1e-4, rtol=0)
 
 
+def test_torchrun_trains_with_the_command_of_the_readme(tmp_path):
+    """The real model and the real entry point, for two steps."""
+    text = tmp_path / "text.txt"
+    text.write_text("".join(f"line {number} of a short text\n" for number in range(500)))
+    command = ["-m", "course_lab", "train", "rope", "--steps", "2", "--text", str(text)]
+    done = subprocess.run(
+        [sys.executable, *TWO, *command, "--to", str(tmp_path / "runs")],
+        env={**os.environ, "COURSE_DEVICE": "cpu"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    [line] = done.stdout.splitlines()
+    [weights] = (tmp_path / "runs").iterdir()
+    assert line.startswith(f"{weights}: ") and " bits per byte (standard error " in line
+    model = zoo.build("rope", zoo.TIERS["small"])
+    before = model.to_scores.weight.clone()
+    model.load_state_dict(load_file(weights))
+    assert not torch.equal(model.to_scores.weight, before)
+
+
+def test_torchrun_says_once_what_cannot_be_done(tmp_path):
+    done = subprocess.run(
+        [sys.executable, *TWO, "-m", "course_lab", "train", "rpoe", "--to", str(tmp_path)],
+        env={**os.environ, "COURSE_DEVICE": "cpu"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode != 0
+    assert done.stderr.count("course: the zoo has no scheme 'rpoe'") == 1
+
+
 def test_ctrl_c_stops_all_processes_after_the_same_step(tmp_path):
-    """Only one of the two is told, and it is not the one that writes."""
+    """Only one of the two gets the signal, and it is not the one that writes."""
     command = [*TWO, tiny.__file__, "train", "rope", "--to", str(tmp_path / "runs")]
     process = started(*command, TINY_PAUSE=str(tmp_path / "tenth"))
     marks = [tmp_path / f"tenth{rank}" for rank in (0, 1)]

@@ -8,8 +8,6 @@ import torch
 from torch import nn
 
 from course_lab import probes, zoo
-from course_lab.figures import measured
-from course_lab.figures.style import png
 from course_lib.encodings import LearnedAbsolute, PositionScheme, Rotary, Sinusoidal, T5Bias
 from course_lib.encodings.rotary import rotate
 from course_lib.model import DecoderConfig
@@ -19,7 +17,7 @@ TIER = replace(zoo.TIERS["small"], config=CONFIG, length=64)
 
 
 def found(probe, scheme, length=64):
-    return probes._found(probes.PROBES[probe], probes.Subject(scheme, CONFIG, length))
+    return probes.run(scheme, CONFIG, length, only=[probe])[probe]
 
 
 MUST_HOLD = ["token by token", "gaps", "left padding", "bfloat16 at 100 000"]
@@ -135,13 +133,3 @@ def test_decay_of_a_rotation_is_the_mean_of_its_cosines():
     angles = torch.arange(40)[:, None] * Rotary(16).frequencies
     expected = angles.cos().mean(dim=1) * 16 / math.sqrt(16)
     assert torch.allclose(curve, expected.float(), atol=0.15)
-
-
-def test_results_as_a_table_and_as_a_picture():
-    reports = {
-        name: probes.run(scheme, CONFIG, 64)
-        for name, scheme in {"RoPE": Rotary(16), "mine": Fails()}.items()
-    }
-    lines = probes.table(reports).splitlines()
-    assert len(lines) == 4 and lines[0].count("|") == len(probes.PROBES) + 2
-    assert len(png(measured.probe_table(reports, "Two schemes"))) > 5000

@@ -8,10 +8,13 @@ from course_lib.encodings import NoPosition, PositionScheme
 
 
 def test_all_start_from_the_same_weights_but_the_scheme_s():
-    rope, t5 = (short.model(short.known(name), seed=3).state_dict() for name in ("rope", "t5"))
+    config = short.TIER.config
+    rope, t5 = (
+        zoo.build_around(short.known(name), config, seed=3).state_dict() for name in ("rope", "t5")
+    )
     assert all(torch.equal(rope[key], t5[key]) for key in rope)
     assert {key for key in t5 if "scheme" not in key} == set(rope)
-    other = short.model(short.known("rope"), seed=4).state_dict()
+    other = zoo.build_around(short.known("rope"), config, seed=4).state_dict()
     assert not torch.equal(rope["embedding.weight"], other["embedding.weight"])
 
 

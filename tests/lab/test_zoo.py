@@ -8,7 +8,7 @@ import tiny
 import torch
 from safetensors.torch import save_file
 
-from course_grading import cli
+from course_lab import __main__ as commands
 from course_lab import device, stretching, zoo
 from course_lab.zoo import RECIPES, TIERS, Record, ZooError, build, making
 from course_lab.zoo.making import Unit, make, ship, units
@@ -287,11 +287,11 @@ def test_another_seed_is_added_and_ships_no_weights(home, tmp_path):
 
 def test_results_are_read_as_they_were_written(home):
     unit = Unit("small", "rope", 0)
-    told = {**unit._asdict(), "settings": {}, "note": "π"}
+    run = {**unit._asdict(), "settings": {}, "note": "π"}
     record = Record("rope", "small", 0, None, 1.0, 0, 16, 2.5, 0.1)
-    making._add(unit, making.Made(told, [record]))
-    making._add(unit, making.Made(told, [record]))
-    assert zoo.results() == [record] and zoo.runs() == [told]
+    making._add(unit, making.Result(run, [record]))
+    making._add(unit, making.Result(run, [record]))
+    assert zoo.results() == [record] and zoo.runs() == [run]
     text = zoo.RESULTS.read_text()
     assert json.loads(text) and len(text.splitlines()) == 8  # one line for each: diffs are short
     assert not list(home.glob("*.new"))
@@ -307,11 +307,11 @@ def test_the_shipped_results_fit_this_code():
 @pytest.mark.parametrize("jobs", ["0", "-1", "two"])
 def test_a_number_of_jobs_that_is_none_is_refused(jobs, capsys):
     with pytest.raises(SystemExit, match="2"):
-        cli.main(["zoo", "--jobs", jobs])
+        commands.main(["zoo", "--jobs", jobs])
     assert "must be a whole number from 1 on" in capsys.readouterr().err
 
 
 def test_a_wrong_scheme_is_one_line(home, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    assert cli.main(["zoo", "rpoe", "--seeds", "0"]) == 2
+    assert commands.main(["zoo", "rpoe", "--seeds", "0"]) == 2
     assert "no scheme 'rpoe'" in capsys.readouterr().err.splitlines()[-1]

@@ -1,8 +1,8 @@
 """The zoo and its text, small enough to be made in a second.
 
-As a program it is `course` on them: `python tiny.py train rope --to FOLDER`. With TINY_PAUSE set to
-a file, training writes the process's id to that file, its rank appended, and waits for Ctrl-C in
-the middle of its tenth step.
+As a program it runs the laboratory's commands on them: `python tiny.py train rope --to FOLDER`.
+With TINY_PAUSE set to a file, training writes the process's id to that file, its rank appended, and
+waits for Ctrl-C in the middle of its tenth step.
 """
 
 import os
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import torch
 
-from course_grading import cli
+from course_lab import __main__ as commands
 from course_lab import corpus, running, training, zoo
 from course_lab.zoo import Tier, making
 from course_lib.model import DecoderConfig
@@ -65,4 +65,4 @@ if __name__ in ("__main__", "__mp_main__"):  # the latter in the zoo's other pro
     if "TINY_PAUSE" in os.environ:
         training.Training.step = pausing(training.Training.step)
 if __name__ == "__main__":
-    sys.exit(cli.main())
+    sys.exit(commands.main())

@@ -15,7 +15,7 @@ from pathlib import Path
 import tiny
 import torch
 
-from course_grading import cli
+from course_lab import __main__ as commands
 from course_lab import train
 from course_lab.checkpoints import Checkpoint
 from course_lab.parallel import anywhere, group, is_first
@@ -76,4 +76,4 @@ if __name__ == "__main__":
     into = Path(sys.argv[1])
     main(into)
     tiny.shrink(setattr, into)
-    sys.exit(cli.main([*COMMAND, "--to", str(into / "runs")]))
+    sys.exit(commands.main([*COMMAND, "--to", str(into / "runs")]))

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from course_lab.figures import style
-from course_lab.figures.long_texts import arcs, before_and_after
+from course_lab.figures.long_texts import arcs, losses_moved
 
 
 @pytest.mark.parametrize(("length", "new"), [(128, 0), (256, 2), (2048, 2)])
@@ -15,6 +15,6 @@ def test_arcs_count_the_pairs_that_see_new_angles(length, new):
 
 
 def test_the_first_scheme_stands_on_top():
-    fig = before_and_after({"rope": (4.0, 2.0), "none": (4.0, 4.1)}, "t", "x", ("a", "b"))
+    fig = losses_moved({"rope": (4.0, 2.0), "none": (4.0, 4.1)}, "t", "x", ("a", "b"))
     labels = [label.get_text() for label in fig.axes[0].get_yticklabels()]
     assert labels == ["no position", "RoPE"] and style.png(fig)

@@ -1,0 +1,43 @@
+"""Results of a zoo, for the page and the pictures that are made from them."""
+
+import json
+
+import pytest
+
+from course_lab import stretching, zoo
+
+LENGTHS = (64, 128, 256, 512, 1024, 2048)
+SETTINGS = zoo.TIERS["small"].settings()
+
+
+def record(scheme, seed, length, bits, method=None, factor=1.0, steps=0):
+    return zoo.Record(scheme, "small", seed, method, factor, steps, length, bits, 0.01)
+
+
+def run(scheme, seed):
+    return {
+        "tier": "small", "scheme": scheme, "seed": seed, "method": None, "factor": 1.0,
+        "settings": SETTINGS, "parameters": 1000, "seconds": 120, "machine": "a machine",
+        "curve": [4.0, 3.0, 2.0], "by_position": [2.0 + scheme.count("o")] * 32,
+    }  # fmt: skip
+
+
+@pytest.fixture
+def measured_zoo(tmp_path, monkeypatch):
+    """Two seeds of two schemes, 0.2 apart, and RoPE stretched and tuned."""
+    records = [record(s, seed, n, 2 + 0.2 * seed) for s in ("rope", "none") for seed in (0, 1)
+               for n in LENGTHS]  # fmt: skip
+    for method in [m for m in stretching.METHODS if m != "unchanged"] + ["longrope"]:
+        for factor in (2.0, 4.0, 8.0, 16.0):
+            reached = int(128 * factor)
+            records += [record("rope", 0, n, factor, method, factor)
+                        for n in (128, reached, 2 * reached)]  # fmt: skip
+    for method in ("unchanged", "yarn"):
+        records += [record("rope", 0, n, 1.5 + 10 / steps, method, 4.0, steps)
+                    for steps in (50, 100) for n in (128, 512, 1024)]  # fmt: skip
+    stored = {
+        "runs": [run(scheme, seed) for scheme in ("rope", "none") for seed in (0, 1)],
+        "records": [r._asdict() for r in records],
+    }
+    monkeypatch.setattr(zoo, "RESULTS", tmp_path / "results.json")
+    zoo.RESULTS.write_text(json.dumps(stored))
