@@ -44,8 +44,7 @@ NEW_PAIRS = Exercise(
                 "This is the share of pairs at known distances.",
                 lambda: 1 - _share_of_new()),
         Mistake("distance 128 taken for a known one",
-                "Close, but one diagonal is missing: 128 tokens have the distances 0 to 127, so "
-                "128 itself is new.",
+                "One diagonal is missing: 128 tokens have the distances 0 to 127, so 128 is new.",
                 lambda: (LONG - SHORT) * (LONG - SHORT - 1) / (LONG * (LONG + 1))),
         Mistake("shares of the queries averaged",
                 "You average over queries, so that a pair of an early query weighs more. Count "
@@ -59,19 +58,14 @@ NEW_PAIRS = Exercise(
 Windows = list[tuple[int, int, int]]
 
 
-def _check_stride(length: int, stride: int) -> None:
-    if not 1 <= stride <= length:
-        raise ValueError(f"stride must be from 1 to length = {length}, got {stride}")
-
-
 def _counting_from(
     first: Callable[[int, int, int, int], int],
 ) -> Callable[[int, int, int], Windows]:
-    """Windows that count from `first(start, end, counted, stride)`: windows before counted up to
-    the byte `counted`."""
+    """Windows that count from `first(start, end, counted, stride)`; `counted` bytes come before."""
 
     def windows_of(size: int, length: int, stride: int) -> Windows:
-        _check_stride(length, stride)
+        if not 1 <= stride <= length:
+            raise ValueError(f"stride must be from 1 to length = {length}, got {stride}")
         windows, start, counted = [], 0, 0
         while counted < size:
             end = min(start + length, size)
@@ -85,33 +79,17 @@ def _counting_from(
 _windows = _counting_from(lambda start, end, counted, stride: counted)
 
 
-@mistake(
-    "windows after the end was reached",
-    "Once a window has reached the end of the text, stop. Later ones count nothing.",
-)
+@mistake("windows after the end was reached",
+         "Once a window has reached the end of the text, stop. Later ones count "
+         "nothing.")  # fmt: skip
 def _starts_everywhere(size, length, stride):
-    _check_stride(length, stride)
-    windows, counted = [], 0
-    for start in range(0, size, stride):
-        end = min(start + length, size)
-        windows.append((start, counted, end))
-        counted = end
-    return windows
+    windows = _windows(size, length, stride)
+    return windows + [(start, size, size) for start in range(len(windows) * stride, size, stride)]
 
 
-@mistake(
-    "windows without overlap",
-    "Your windows start `length` bytes apart. They should start `stride` bytes apart.",
-)
-def _without_overlap(size, length, stride):
-    _check_stride(length, stride)
-    return _windows(size, length, length)
-
-
-@mistake(
-    "a stride with gaps accepted",
-    "With a stride above the length, bytes between the windows are never read. Raise ValueError.",
-)
+@mistake("a stride with gaps accepted",
+         "With a stride above the length, bytes between the windows are never read. Raise "
+         "ValueError.")  # fmt: skip
 def _any_stride(size, length, stride):
     if 1 <= stride <= length:
         return _windows(size, length, stride)
@@ -119,11 +97,9 @@ def _any_stride(size, length, stride):
     return [(start, start, min(start + length, size)) for start in starts]
 
 
-@mistake(
-    "a stride below 1 accepted",
-    "With a stride of 0 the windows never move on, and below 0 they move back. Raise ValueError "
-    "for these, too.",
-)
+@mistake("a stride below 1 accepted",
+         "With a stride of 0 the windows never move on, and below 0 they move back. Raise "
+         "ValueError for these, too.")  # fmt: skip
 def _only_gaps_refused(size, length, stride):
     if stride > length:
         raise ValueError(f"stride must be at most {length}, got {stride}")
@@ -135,16 +111,12 @@ def _window_cases(rng: Random) -> list[Case]:
         return {"size": size, "length": length, "stride": stride}
 
     return [
-        case(10, 4, 2),
-        case(11, 4, 2),
-        case(3, 8, 2),
-        case(12, 4, 4),
-        case(14, 6, 1),
+        case(10, 4, 2), case(11, 4, 2), case(3, 8, 2), case(12, 4, 4), case(14, 6, 1),
         case(rng.randint(100, 150), rng.randint(20, 30), rng.randint(6, 12)),
         case(20, 4, 5),
-        case(0, 4, 0),  # no text: a loop that does not refuse this stride ends all the same
-        case(0, 4, -1),
-    ]
+        # No text: a loop that does not refuse these strides ends all the same.
+        case(0, 4, 0), case(0, 4, -1),
+    ]  # fmt: skip
 
 
 WINDOWS = Exercise(
@@ -188,7 +160,10 @@ WINDOWS = Exercise(
                     if window[2] - window[0] == length
                 ]),
         _starts_everywhere,
-        _without_overlap,
+        Mistake("windows without overlap",
+                "Your windows start `length` bytes apart. They should start `stride` bytes apart.",
+                lambda size, length, stride: _windows(
+                    size, length, length if 1 <= stride <= length else stride)),
         _any_stride,
         _only_gaps_refused,
         Mistake("first byte counted from the window's start",
@@ -318,11 +293,9 @@ def _stop(distance: Tensor, stops: Tensor, limit: float) -> Tensor:
 _stopped = _scores_at(lambda query, key, stops, limit: _stop(query - key, stops, limit))
 
 
-@mistake(
-    "nothing beyond the limit",
-    "Beyond the limit your stopped pairs add nothing to the score. They should see such a distance "
-    "as `limit`.",
-)
+@mistake("nothing beyond the limit",
+         "Beyond the limit your stopped pairs add nothing to the score. They should see such a "
+         "distance as `limit`.")  # fmt: skip
 def _nothing_beyond(q, k, positions, frequencies, stops, limit):
     total, pairs = torch.zeros(len(q), len(q)), len(frequencies)
     far = positions[:, None] - positions > limit
@@ -396,11 +369,10 @@ STOPPED = Exercise(
                 _scores_at(lambda query, key, stops, limit: torch.where(
                     stops & (query - key > limit), (query - key) % (limit + 1), query - key))),
         Mistake("stops one too early",
-                "Stopped pairs should still see the distance `limit` itself. Yours stop one before it.",
+                "Stopped pairs still see the distance `limit` itself. Yours stop one earlier.",
                 _scores_at(lambda query, key, stops, limit: _stop(query - key, stops, limit - 1))),
         Mistake("negative distances stopped as well",
-                "You hold distances between -limit and limit. Negative ones stay as they are: "
-                "clamp from above only.",
+                "You stop negative distances, too. They stay as they are: clamp from above only.",
                 _scores_at(lambda query, key, stops, limit: torch.where(
                     stops, (query - key).clamp(-limit, limit), query - key))),
         Mistake("distances without their sign",
@@ -418,8 +390,7 @@ STOPPED = Exercise(
                 "You divide scores by the root of dim. Here they are not divided by anything.",
                 lambda q, *more: _stopped(q, *more) / math.sqrt(q.shape[-1])),
         Mistake("later keys hidden",
-                "You hide keys that stand after their query. Nothing is masked here: give every "
-                "pair its score.",
+                "You hide keys that stand after their query. Nothing is masked here.",
                 lambda q, k, positions, *more: _stopped(q, k, positions, *more).masked_fill(
                     positions[:, None] < positions, -math.inf)),
         Mistake("counts positions itself", COUNTS_ITSELF,
@@ -481,30 +452,25 @@ def _compare(mask: Mask, q: Tensor, k: Tensor, more_keys: int = 0) -> None:
         assert torch.equal(mask(q, k, window), _window_in_loops(q, k, window + more_keys))
 
 
-@mistake(
-    "only the last query tested",
-    "You look at the last query only. It has no keys after it, so a version that looks ahead "
-    "passes.",
-)
+@mistake("only the last query tested",
+         "You look at the last query only. It has no keys after it, so a version that looks ahead "
+         "passes.")  # fmt: skip
 def _test_on_last_row(mask: Mask) -> None:
     p = torch.tensor([1, 2, 5, 6, 7])
     assert mask(p, p, 3)[-1].tolist() == [False, False, True, True, True]
 
 
-@mistake(
-    "accepts every version",
-    "Nothing was raised for any version. All their masks have the right shape: compare whole "
-    "masks, with `assert`.",
-)
+@mistake("accepts every version",
+         "Nothing was raised for any version. All their masks have the right shape: compare whole "
+         "masks, with `assert`.")  # fmt: skip
 def _test_shape(mask: Mask) -> None:
     assert mask(torch.arange(4, 6), torch.arange(6), 3).shape == (2, 6)
 
 
-@mistake(
-    "refuses every version",
-    "Your test refuses every version, the right ones too. Either it asks for more than the task "
-    "says, or it gives or expects something other than tensors of positions and a mask.",
-)
+@mistake("refuses every version",
+         "Your test refuses every version, the right ones too. Either it asks for more than the "
+         "task says, or it gives or expects something other than tensors of positions and a "
+         "mask.")  # fmt: skip
 def _test_name(mask: Mask) -> None:
     p = torch.arange(6)
     assert torch.equal(mask(p, p, 3), _window(_inside)(p, p, 3)) and mask.__name__ == "near"
@@ -528,8 +494,7 @@ WINDOW_TEST = Exercise(
                 "With gaps in the positions, or keys from a cache, a column's number is not its "
                 "position."),
         Version("so many keys instead of so many positions", False, _window_of_keys,
-                "It sees the last `window` keys, however far back they stand. Give keys with "
-                "gaps."),
+                "It sees the last `window` keys, however far back they are. Give keys with gaps."),
         Version("blocks instead of windows", False, _window_in_blocks),
         Version("hides what it should show", False, _window(lambda d, w: ~_inside(d, w))),
     ),
@@ -576,8 +541,7 @@ ALIBI_REACH = Exercise(
     ),
     mistakes=(
         Mistake("the steepest head",
-                "This is the head with slope 1/4. The question asks for the flattest head, which "
-                "sees furthest.",
+                "This is the head with slope 1/4. The flattest head, 1/256, sees furthest.",
                 lambda: _keys_needed(0.99, 1 / 4)),
         Mistake("the second head",
                 "This is the head with slope 1/16. The question asks for the flattest head, 1/256.",

@@ -41,13 +41,12 @@ SPACING = Exercise(
     hints=(
         "1 000 000 lies between 2^19 = 524 288 and 2^20 = 1 048 576. From one power of two to the "
         "next, numbers of one float type are equally far apart.",
-        "float32 keeps 24 binary digits, the first of which stands for 2^19 here. What does the "
-        "24th stand for?",
+        "float32 keeps 24 binary digits, and the first stands for 2^19 here. What does the 24th "
+        "stand for?",
     ),
     mistakes=(
         Mistake("the rounding error instead of the spacing",
-                "A number is rounded by at most half of the spacing. The question asks for the "
-                "spacing itself.",
+                "This is the largest rounding error, half the spacing that the question asks for.",
                 2.0**-5),
         Mistake("23 digits instead of 24",
                 "float32 stores 23 digits. The leading digit is not stored, but it counts: there "
@@ -88,8 +87,7 @@ SLOWEST = Exercise(
                 "Pair 63 stands still here: only the fastest 16 pairs turn.",
                 lambda: 2 * math.pi * 10_000 ** (126 / 128)),
         Mistake("2 pi forgotten",
-                "This is one over the frequency, the number of positions in one radian. A full "
-                "turn has 2 pi radians.",
+                "This is the number of positions in one radian. A full turn has 2 pi radians.",
                 lambda: 10_000 ** (30 / 128)),
     ),
 )  # fmt: skip
@@ -142,13 +140,9 @@ def _weight_cases(rng: Random) -> list[Case]:
                 "num_heads": heads, "num_kv_heads": kv_heads}  # fmt: skip
 
     return [
-        case(1, 1, 8),
-        case(3, 3, 6),
-        case(4, 2, 8),
-        case(rng.choice([6, 9]), 3, 12, torch.bfloat16),
-        case(4, 1, 16),
-        case(2, 2, 2),
-    ]
+        case(1, 1, 8), case(3, 3, 6), case(4, 2, 8),
+        case(rng.choice([6, 9]), 3, 12, torch.bfloat16), case(4, 1, 16), case(2, 2, 2),
+    ]  # fmt: skip
 
 
 TO_HALF = Exercise(
@@ -176,9 +170,8 @@ TO_HALF = Exercise(
                 "of the token. It is the query's numbers that change places: move rows.",
                 _converting(move=_columns)),
         Mistake("the inverse permutation",
-                "You convert from halves to neighbours. For one head of width 8 the rows must be "
-                "taken in the order 0, 2, 4, 6, 1, 3, 5, 7. (At width 4 both directions are the "
-                "same.)",
+                "You convert from halves to neighbours. For one head of width 8 take the rows in "
+                "the order 0, 2, 4, 6, 1, 3, 5, 7. (At width 4 both directions are the same.)",
                 _converting(order=lambda head_dim: _order(head_dim).argsort())),
         Mistake("values converted, too",
                 "Values are not rotated. If their rows move, everything that is read out meets the "
@@ -245,13 +238,10 @@ def _decode_cases(rng: Random) -> list[Case]:
                 "frequencies": frequencies}  # fmt: skip
 
     return [
-        case(1, 1, 0, 4),
-        case(2, 2, 3, 1),
-        case(1, 2, rng.randint(6, 20), 3, base=100.0),
-        case(2, 1, rng.randint(30, 60), 1, dim=16),
-        case(1, 1, 5, 2, dtype=torch.bfloat16),
+        case(1, 1, 0, 4), case(2, 2, 3, 1), case(1, 2, rng.randint(6, 20), 3, base=100.0),
+        case(2, 1, rng.randint(30, 60), 1, dim=16), case(1, 1, 5, 2, dtype=torch.bfloat16),
         case(1, 1, 0, 1),
-    ]
+    ]  # fmt: skip
 
 
 DECODE = Exercise(
@@ -287,8 +277,7 @@ DECODE = Exercise(
                 "one further than the one before.",
                 _decoding(queries=lambda old, new: torch.full((new,), old))),
         Mistake("cached keys turned again",
-                "The cache holds keys that are turned already. Turn the new ones only, then "
-                "append.",
+                "The cached keys are turned already. Turn the new ones only, then append.",
                 _decoding(cache_turned_again=True)),
     ),
 )  # fmt: skip
@@ -310,12 +299,9 @@ def _serving(
         results = []
         for x, positions, base in requests:
             first_x, _, first_base = requests[0]
-            angles = _angles(
-                positions if positions_used else torch.arange(len(x)),
-                x.shape[-1],
-                base if base_noticed else first_base,
-                torch.float64 if exact_angles else x.dtype,
-            )
+            at = positions if positions_used else torch.arange(len(x))
+            angles_dtype = torch.float64 if exact_angles else x.dtype
+            angles = _angles(at, x.shape[-1], base if base_noticed else first_base, angles_dtype)
             table_dtype = torch.float64 if dtype_noticed else first_x.dtype
             results.append(_halves(x if dtype_kept else x.float(), angles, table_dtype))
         return results
@@ -323,11 +309,9 @@ def _serving(
     return serve
 
 
-@mistake(
-    "as published",
-    "The table is made for the first request, and again only for a longer one: later requests get "
-    "its base, its dtype, and positions 0, 1, 2, ...",
-)
+@mistake("as published",
+         "The table is made for the first request, and again only for a longer one: later requests "
+         "get its base, its dtype, and positions 0, 1, 2, ...")  # fmt: skip
 def _serve_as_published(requests):
     results, cos, sin = [], torch.empty(0, 0), torch.empty(0, 0)
     for x, _, base in requests:
@@ -446,44 +430,22 @@ def _drawn(*shape: int) -> Tensor:
     return torch.randn(shape, generator=torch.Generator().manual_seed(0))
 
 
+def _compare(turn: Turn, at: list[int], dim: int, base: float, tolerance: float = 1e-3) -> None:
+    x, positions = _drawn(len(at), dim), torch.tensor(at)
+    assert (turn(x, positions, base) - _one_by_one(x, positions, base)).abs().max() <= tolerance
+
+
 def _test_turn(turn: Turn) -> None:
-    for at, dim, base in ([7, 2, 40], 8, 10_000.0), ([0, 5], 6, 50.0):
-        x, positions = _drawn(len(at), dim), torch.tensor(at)
-        assert torch.allclose(turn(x, positions, base), _one_by_one(x, positions, base), atol=1e-3)
+    _compare(turn, [7, 2, 40], 8, 10_000.0)
+    _compare(turn, [0, 5], 6, 50.0)
 
 
-@mistake(
-    "asks only what every rotation does",
-    "Any rotation keeps lengths, and makes scores depend on distance: neighbours as pairs, "
-    "backward turns and wrong frequencies all pass. Compare values that you know.",
-)
+@mistake("asks only what every rotation does",
+         "Any rotation keeps lengths and makes scores depend on distance: neighbours as pairs, "
+         "backward turns and wrong frequencies all pass. Compare known values.")  # fmt: skip
 def _test_lengths(turn: Turn) -> None:
     x, positions = _drawn(5, 8), torch.arange(5)
     assert torch.allclose(turn(x, positions, 100.0).norm(dim=-1), x.norm(dim=-1), atol=1e-3)
-
-
-@mistake("only position 0", "At position 0 nothing turns, and every layout agrees.")
-def _test_position_0(turn: Turn) -> None:
-    x = _drawn(1, 8)
-    assert torch.allclose(turn(x, torch.tensor([0]), 100.0), x, atol=1e-4)
-
-
-@mistake(
-    "one pair only",
-    "With dim = 2 there is one pair, and both layouts are the same. Take at least four columns.",
-)
-def _test_width_2(turn: Turn) -> None:
-    x, positions = _drawn(3, 2), torch.tensor([3, 9, 4])
-    assert torch.allclose(turn(x, positions, 100.0), _one_by_one(x, positions, 100.0), atol=1e-3)
-
-
-@mistake(
-    "asks for equality to the last bit",
-    "Right programs round differently. Allow a small difference: torch.allclose(..., atol=1e-3).",
-)
-def _test_exactly(turn: Turn) -> None:
-    x, positions = _drawn(3, 8), torch.tensor([7, 2, 40])
-    assert torch.equal(turn(x, positions, 50.0), _one_by_one(x, positions, 50.0))
 
 
 LAYOUT_TEST = Exercise(
@@ -508,15 +470,24 @@ LAYOUT_TEST = Exercise(
     ),
     hints=(
         "What a rotation *does* (it keeps lengths, scores depend on distances) holds for both "
-        "layouts, and for backward turns. Only values that you know by other means tell them "
-        "apart.",
+        "layouts, and for backward turns. Only values known by other means tell them apart.",
         "Work one row out by hand: dim = 4, base = 100, position 3. Pair 0 is columns 0 and 2, "
         "turned by 3 radians; pair 1 is columns 1 and 3, turned by 0.3. The first number of a pair "
         "becomes a cos - b sin, the second b cos + a sin.",
         "Make the faults visible: four different numbers in x, a position that is not 0 and not "
         "its row's number, a base that is not 10000. Allow a small difference.",
     ),
-    mistakes=(_test_lengths, _test_position_0, _test_width_2, _test_exactly),
+    mistakes=(
+        _test_lengths,
+        Mistake("only position 0", "At position 0 nothing turns, and every layout agrees.",
+                lambda turn: _compare(turn, [0], 8, 100.0)),
+        Mistake("one pair only",
+                "With dim = 2 both layouts are the same. Take at least four columns.",
+                lambda turn: _compare(turn, [3, 9, 4], 2, 100.0)),
+        Mistake("asks for equality to the last bit",
+                "Right programs round differently. Use torch.allclose(..., atol=1e-3).",
+                lambda turn: _compare(turn, [7, 2, 40], 8, 50.0, tolerance=0.0)),
+    ),
 )  # fmt: skip
 
 EXERCISES = (SPACING, SLOWEST, TO_HALF, DECODE, SERVE, LAYOUT_TEST)
