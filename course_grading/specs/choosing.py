@@ -36,8 +36,8 @@ WORDS = Exercise(
                 2 ** (2.29 - 1.77)),
         Mistake("e instead of 2", "Bits count in powers of 2. With e you would need nats.",
                 math.exp(5 * (2.29 - 1.77))),
-        Mistake("ratio of the bits", "You divided the losses. A loss is a logarithm: take the "
-                "difference, and a power of 2.",
+        Mistake("ratio of the bits", "You divided the losses. A loss is a logarithm: subtract "
+                "them, and take a power of 2.",
                 2.29 / 1.77),
         Mistake("five times the factor of a byte",
                 "The factors of five bytes are multiplied with each other; you added them.",
@@ -288,7 +288,7 @@ CHOOSE = Exercise(
                 "only if a's *worst* seed is below b's *best*.",
                 _choose(below=lambda a, b: min(a) < min(b))),
         Mistake("overlapping ranges count as an order",
-                "You drop a candidate as soon as one seed of another is below one of its own.",
+                "You drop a candidate as soon as one seed of another is below one of its seeds.",
                 _choose(below=lambda a, b: min(a) < max(b))),
         Mistake("equal counts as below",
                 "Ranges that touch overlap: the worst of a must be *below* the best of b.",

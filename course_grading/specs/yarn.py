@@ -261,8 +261,8 @@ def _stretch(
 
 
 def _stretch_by_branches(length, original_length, factor, short, long):
-    grown = math.log(original_length * factor) / math.log(original_length)
-    return [*(short if original_length >= length else long)], grown**0.5
+    ratio = math.log(original_length * factor) / math.log(original_length)
+    return [*(short if original_length >= length else long)], ratio**0.5
 
 
 def _stretch_by_tensors(length, original_length, factor, short, long):
