@@ -20,7 +20,7 @@ from course_lib.encodings.rotary import rotate, rotation_table
 from course_lib.model import Decoder, DecoderConfig
 from course_lib.model.decoder import Cache
 
-# 11.1 bits into choices ----------------------------------------------------------------------
+# bits into choices -----------------------------------------------------------------------------
 
 WORDS = Exercise(
     slug="choose-bits-to-words", title="From bits per byte to words", kind="predict",
@@ -51,7 +51,7 @@ WORDS = Exercise(
     ),
 )  # fmt: skip
 
-# 11.2 the reach ------------------------------------------------------------------------------
+# the reach -------------------------------------------------------------------------------------
 
 Bits = dict[int, list[float]]
 
@@ -176,7 +176,7 @@ REACH = Exercise(
     ),
 )  # fmt: skip
 
-# 11.3 the choice -----------------------------------------------------------------------------
+# the choice ------------------------------------------------------------------------------------
 
 Losses = dict[str, list[float]]
 
@@ -302,7 +302,7 @@ CHOOSE = Exercise(
     ),
 )  # fmt: skip
 
-# 11.4 write the test: only distances? --------------------------------------------------------
+# write the test: only distances? ---------------------------------------------------------------
 
 DIM, HEADS = 32, 2
 Scores = Callable[[Tensor, Tensor], Tensor]
@@ -445,7 +445,7 @@ DISTANCE_TEST = Exercise(
     ),
 )  # fmt: skip
 
-# 11.5 repair: a bias that cannot decode ------------------------------------------------------
+# repair: a bias that cannot decode -------------------------------------------------------------
 
 
 def _differences(q: Tensor, k: Tensor) -> Tensor:
@@ -542,7 +542,7 @@ LOG_BIAS = Exercise(
     ),
 )  # fmt: skip
 
-# 11.6 the capstone ---------------------------------------------------------------------------
+# the capstone ----------------------------------------------------------------------------------
 
 TRAINED, TEXT = 128, 8  # tokens
 KEPT = torch.tensor([0, 1, 4, 6, 7])

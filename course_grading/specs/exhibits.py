@@ -30,7 +30,7 @@ def theta(dim: int, base: float = BASE) -> Tensor:
     return base ** (-torch.arange(0, dim, 2).double() / dim)
 
 
-# 12.1 embed(x, positions, factor) -------------------------------------------------------------
+# embed(x, positions, factor) -------------------------------------------------------------------
 
 
 def waves(angles: Tensor) -> Tensor:
@@ -111,7 +111,7 @@ WAVES = (
     embed_positions_in_dtype,
 )  # fmt: skip
 
-# 12.2 turn(x, positions) ----------------------------------------------------------------------
+# turn(x, positions) ----------------------------------------------------------------------------
 
 ANY_LAYOUT = (
     "Which columns make a pair is free here. Compare what does not depend on it: scores of "
@@ -211,7 +211,7 @@ TURN = (
     turn_counting_itself,
 )  # fmt: skip
 
-# 12.3 make(dim)(length, offset, base, dtype) --------------------------------------------------
+# make(dim)(length, offset, base, dtype) --------------------------------------------------------
 
 
 def cosines(length: int, offset: int, base: float, dim: int) -> Tensor:
@@ -333,7 +333,7 @@ TABLE: tuple[Any, ...] = (
     BaseForgotten, OffsetForgotten, RestartsAtZero, DtypeForgotten, RoundedBuffer,
 )  # fmt: skip
 
-# 12.4 convert(q_weight, k_weight, num_heads, num_kv_heads) ------------------------------------
+# convert(q_weight, k_weight, num_heads, num_kv_heads) ------------------------------------------
 
 
 def to_half(weight: Tensor, num_heads: int) -> Tensor:
@@ -403,7 +403,7 @@ CONVERSION = (
     convert_queries_only,
 )  # fmt: skip
 
-# 12.5 alibi_weights(q, k, q_positions, k_positions) -------------------------------------------
+# alibi_weights(q, k, q_positions, k_positions) -------------------------------------------------
 
 
 def slopes(num_heads: int) -> Tensor:
@@ -514,7 +514,7 @@ SLOPE = (
     alibi_row_numbers,
 )  # fmt: skip
 
-# 12.6 t5_bias(table, q_positions, k_positions) ------------------------------------------------
+# t5_bias(table, q_positions, k_positions) ------------------------------------------------------
 
 SIDE, EXACT, FARTHEST = 16, 8, 128
 
@@ -604,7 +604,7 @@ BUCKETS = (
     t5_sign_flipped, t5_shifted, t5_row_numbers, t5_open_end,
 )  # fmt: skip
 
-# 12.7 make(dim, base, original_length)(length) ------------------------------------------------
+# make(dim, base, original_length)(length) ------------------------------------------------------
 
 SLOW, FAST = 1.0, 32.0
 
@@ -700,7 +700,7 @@ REACH = (
     stretching_never_back, stretching_upside_down, stretching_in_place, stretching_short_texts,
 )  # fmt: skip
 
-# 12.8 test(encoding), where encoding(positions, dim) is somebody's sinusoidal encoding --------
+# test(encoding), where encoding(positions, dim) is somebody's sinusoidal encoding --------------
 
 
 def encoding(positions: Tensor, dim: int) -> Tensor:

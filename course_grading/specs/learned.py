@@ -15,7 +15,7 @@ from course_grading.specs.draw import KEEPS_DTYPE, normal
 
 AddRows = Callable[[Tensor, Tensor, Tensor], Tensor]
 
-# 3.1 a padded batch --------------------------------------------------------------------------
+# a padded batch --------------------------------------------------------------------------------
 
 
 def _padded(
@@ -117,7 +117,7 @@ EMBED_PADDED = Exercise(
     ),
 )  # fmt: skip
 
-# 3.2 parameters ------------------------------------------------------------------------------
+# parameters ------------------------------------------------------------------------------------
 
 PARAMETERS = Exercise(
     slug="learned-parameters", title="How many parameters?", kind="predict", minutes=5, points=1,
@@ -146,7 +146,7 @@ PARAMETERS = Exercise(
     ),
 )  # fmt: skip
 
-# 3.3 repair: stretching ----------------------------------------------------------------------
+# repair: stretching ----------------------------------------------------------------------------
 
 
 def _rows_at(table: Tensor, places: Tensor) -> Tensor:
@@ -242,7 +242,7 @@ STRETCH = Exercise(
     ),
 )  # fmt: skip
 
-# 3.4 write the test --------------------------------------------------------------------------
+# write the test --------------------------------------------------------------------------------
 
 
 def _adding(
@@ -368,7 +368,7 @@ ADD_ROWS_TEST = Exercise(
     ),
 )  # fmt: skip
 
-# 3.5 measure ---------------------------------------------------------------------------------
+# measure ---------------------------------------------------------------------------------------
 
 
 def _random_table() -> Tensor:

@@ -12,7 +12,7 @@ from torch import Tensor
 from course_grading.exercise import Case, Exercise, Mistake, Version, mistake
 from course_grading.specs.draw import COUNTS_ITSELF, normal, shuffled
 
-# 8.1 how many distances are new --------------------------------------------------------------
+# how many distances are new --------------------------------------------------------------------
 
 LONG, SHORT = 512, 128
 
@@ -53,7 +53,7 @@ NEW_PAIRS = Exercise(
     ),
 )  # fmt: skip
 
-# 8.2 every byte once -------------------------------------------------------------------------
+# every byte once -------------------------------------------------------------------------------
 
 Windows = list[tuple[int, int, int]]
 
@@ -192,7 +192,7 @@ WINDOWS = Exercise(
     ),
 )  # fmt: skip
 
-# 8.3 repair: a number that is off ------------------------------------------------------------
+# repair: a number that is off ------------------------------------------------------------------
 
 
 def _bits(losses, counted):
@@ -269,7 +269,7 @@ CORPUS_BITS = Exercise(
     ),
 )  # fmt: skip
 
-# 8.4 pairs that stop -------------------------------------------------------------------------
+# pairs that stop -------------------------------------------------------------------------------
 
 
 def _scores_at(distance_of: Callable[[Tensor, Tensor, Tensor, int], Tensor]) -> Callable:
@@ -402,7 +402,7 @@ STOPPED = Exercise(
     ),
 )  # fmt: skip
 
-# 8.5 write the test: a window ----------------------------------------------------------------
+# write the test: a window ----------------------------------------------------------------------
 
 Mask = Callable[[Tensor, Tensor, int], Tensor]
 
@@ -520,7 +520,7 @@ WINDOW_TEST = Exercise(
     ),
 )  # fmt: skip
 
-# 8.6 how far does ALiBi see ------------------------------------------------------------------
+# how far does ALiBi see ------------------------------------------------------------------------
 
 
 def _keys_needed(share: float, slope: float) -> int:

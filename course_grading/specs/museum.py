@@ -13,7 +13,7 @@ from torch import Tensor
 from course_grading.exercise import Exercise, Mistake, mistake
 from course_grading.specs import exhibits
 
-# 12.1 a table of waves ------------------------------------------------------------------------
+# a table of waves ------------------------------------------------------------------------------
 
 
 def _embedded(positions: list[int], factor: float) -> Tensor:
@@ -77,7 +77,7 @@ WAVES = Exercise(
     ),
 )  # fmt: skip
 
-# 12.2 a turn ----------------------------------------------------------------------------------
+# a turn ----------------------------------------------------------------------------------------
 
 
 def _turn_test(batch: int, heads: int, positions: list):
@@ -141,7 +141,7 @@ TURN = Exercise(
     ),
 )  # fmt: skip
 
-# 12.3 a table with a memory -------------------------------------------------------------------
+# a table with a memory -------------------------------------------------------------------------
 
 
 def _check_table(table, offset=0, base=exhibits.BASE, dim=8):
@@ -214,7 +214,7 @@ TABLE = Exercise(
     ),
 )  # fmt: skip
 
-# 12.4 weights from another house --------------------------------------------------------------
+# weights from another house --------------------------------------------------------------------
 
 
 def _marked(heads: int, width: int) -> Tensor:
@@ -278,7 +278,7 @@ CONVERSION = Exercise(
     ),
 )  # fmt: skip
 
-# 12.5 a slope ---------------------------------------------------------------------------------
+# a slope ---------------------------------------------------------------------------------------
 
 SLOPES = [1 / 16, 1 / 256, 1 / 4]
 
@@ -343,7 +343,7 @@ SLOPE = Exercise(
     ),
 )  # fmt: skip
 
-# 12.6 buckets ---------------------------------------------------------------------------------
+# buckets ---------------------------------------------------------------------------------------
 
 ROWS = torch.arange(32.0)[:, None] * torch.tensor([1.0, 10.0])
 """A table that says which bucket was used, for two heads."""
@@ -408,7 +408,7 @@ BUCKETS = Exercise(
     ),
 )  # fmt: skip
 
-# 12.7 a longer reach --------------------------------------------------------------------------
+# a longer reach --------------------------------------------------------------------------------
 
 
 def _reach_test(*lengths: int):
@@ -458,7 +458,7 @@ REACH = Exercise(
     ),
 )  # fmt: skip
 
-# 12.8 tests -----------------------------------------------------------------------------------
+# tests -----------------------------------------------------------------------------------------
 
 
 def _wrong_base(positions, dim):

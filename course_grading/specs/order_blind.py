@@ -13,7 +13,7 @@ from course_grading.specs.draw import KEEPS_DTYPE, normal, shuffled
 
 Layer = Callable[[Tensor], Tensor]
 
-# 1.1 masked attention -----------------------------------------------------------------------
+# masked attention ------------------------------------------------------------------------------
 
 
 def _attention(
@@ -112,7 +112,7 @@ MASKED_ATTENTION = Exercise(
     ),
 )  # fmt: skip
 
-# 1.2 what leaks ------------------------------------------------------------------------------
+# what leaks ------------------------------------------------------------------------------------
 
 LEAK = Exercise(
     slug="blind-tenth-token", title="What the tenth token reads", kind="predict",
@@ -133,7 +133,7 @@ LEAK = Exercise(
     ),
 )  # fmt: skip
 
-# 1.3 position from the mean ------------------------------------------------------------------
+# position from the mean ------------------------------------------------------------------------
 
 
 def _position_cases(rng: Random) -> list[Case]:
@@ -177,7 +177,7 @@ POSITION_FROM_MEAN = Exercise(
     ),
 )  # fmt: skip
 
-# 1.4 repair: batch used as position ----------------------------------------------------------
+# repair: batch used as position ----------------------------------------------------------------
 
 
 def _add_positions(x, positions, table):
@@ -240,7 +240,7 @@ ADD_POSITIONS = Exercise(
     ),
 )  # fmt: skip
 
-# 1.5 write the test --------------------------------------------------------------------------
+# write the test --------------------------------------------------------------------------------
 
 
 def _self_attention(x: Tensor) -> Tensor:

@@ -18,7 +18,7 @@ def _counted(positions: Tensor) -> Tensor:
     return torch.arange(len(positions))
 
 
-# 4.1 the clipped bias ------------------------------------------------------------------------
+# the clipped bias ------------------------------------------------------------------------------
 
 
 def _clipped_bias(
@@ -101,7 +101,7 @@ CLIPPED_BIAS = Exercise(
     ),
 )  # fmt: skip
 
-# 4.2 a bucket by hand ------------------------------------------------------------------------
+# a bucket by hand ------------------------------------------------------------------------------
 
 BUCKET_BY_HAND = Exercise(
     slug="t5-bucket", title="A bucket by hand", kind="predict", minutes=5, points=1,
@@ -128,7 +128,7 @@ BUCKET_BY_HAND = Exercise(
     ),
 )  # fmt: skip
 
-# 4.3 slopes ----------------------------------------------------------------------------------
+# slopes ----------------------------------------------------------------------------------------
 
 
 def _powers(count: int, first: int = 1) -> Tensor:
@@ -205,7 +205,7 @@ SLOPES = Exercise(
     ),
 )  # fmt: skip
 
-# 4.4 repair: T5 buckets with the sign flipped ------------------------------------------------
+# repair: T5 buckets with the sign flipped ------------------------------------------------------
 
 
 def _log_share(distance: Tensor, exact: int, max_distance: int) -> Tensor:
@@ -296,7 +296,7 @@ DECODER_BUCKET = Exercise(
     ),
 )  # fmt: skip
 
-# 4.5 repair: ALiBi in half precision ---------------------------------------------------------
+# repair: ALiBi in half precision ---------------------------------------------------------------
 
 
 def _distances(q_positions: Tensor, k_positions: Tensor) -> Tensor:
@@ -403,7 +403,7 @@ ALIBI_WEIGHTS = Exercise(
     ),
 )  # fmt: skip
 
-# 4.6 write the test --------------------------------------------------------------------------
+# write the test --------------------------------------------------------------------------------
 
 Bias = Callable[[Tensor, Tensor, int], Tensor]
 

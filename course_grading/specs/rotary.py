@@ -16,7 +16,7 @@ Rotation = Callable[[Tensor, Tensor, float], Tensor]
 
 LIBRARY = ("rotate", "rotation_table", "rotary_frequencies", "Rotary", "shift_matrix")
 
-# 6.1 a score by hand -------------------------------------------------------------------------
+# a score by hand -------------------------------------------------------------------------------
 
 BY_HAND = Exercise(
     slug="rotary-score-by-hand", title="A score by hand", kind="predict", minutes=5, points=1,
@@ -39,7 +39,7 @@ BY_HAND = Exercise(
     ),
 )  # fmt: skip
 
-# 6.2 the rotation ----------------------------------------------------------------------------
+# the rotation ----------------------------------------------------------------------------------
 
 
 def _frequencies(dim: int, base: float, step: float = 2.0) -> Tensor:
@@ -212,7 +212,7 @@ ROTATE = Exercise(
     ),
 )  # fmt: skip
 
-# 6.3 counting turns --------------------------------------------------------------------------
+# counting turns --------------------------------------------------------------------------------
 
 
 def _turning_pairs(head_dim: int, base: float, length: float) -> int:
@@ -243,7 +243,7 @@ TURNS = Exercise(
     ),
 )  # fmt: skip
 
-# 6.4 repair: frequencies over the whole model ------------------------------------------------
+# repair: frequencies over the whole model ------------------------------------------------------
 
 
 def _heads(x: Tensor, num_heads: int) -> Tensor:
@@ -342,7 +342,7 @@ ROTATE_HEADS = Exercise(
     ),
 )  # fmt: skip
 
-# 6.5 write the test --------------------------------------------------------------------------
+# write the test --------------------------------------------------------------------------------
 
 
 def _by_matrices(x: Tensor, positions: Tensor, base: float) -> Tensor:
@@ -456,7 +456,7 @@ ROTATION_TEST = Exercise(
     ),
 )  # fmt: skip
 
-# 6.6 a head that is fooled -------------------------------------------------------------------
+# a head that is fooled -------------------------------------------------------------------------
 
 
 def _rival(frequencies: Tensor, target: int = 100, reach: int = 2000) -> int:

@@ -33,7 +33,7 @@ def _turn(x: Tensor, positions: Tensor, base: float) -> Tensor:
     return _halves(x, _angles(positions, x.shape[-1], base))
 
 
-# 7.1 spacing of float32 ----------------------------------------------------------------------
+# spacing of float32 ----------------------------------------------------------------------------
 
 SPACING = Exercise(
     slug="rotary-float32-spacing", title="How far apart are float32 angles?",
@@ -63,7 +63,7 @@ SPACING = Exercise(
     ),
 )  # fmt: skip
 
-# 7.2 the slowest pair that turns -------------------------------------------------------------
+# the slowest pair that turns -------------------------------------------------------------------
 
 SLOWEST = Exercise(
     slug="rotary-slowest-hand", title="The slowest hand of p-RoPE",
@@ -92,7 +92,7 @@ SLOWEST = Exercise(
     ),
 )  # fmt: skip
 
-# 7.3 converting projections ------------------------------------------------------------------
+# converting projections ------------------------------------------------------------------------
 
 Order = Callable[[int], Tensor]
 
@@ -188,7 +188,7 @@ TO_HALF = Exercise(
     ),
 )  # fmt: skip
 
-# 7.4 repair: decoding ------------------------------------------------------------------------
+# repair: decoding ------------------------------------------------------------------------------
 
 
 def _attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
@@ -282,7 +282,7 @@ DECODE = Exercise(
     ),
 )  # fmt: skip
 
-# 7.5 repair: a table that remembers too little -----------------------------------------------
+# repair: a table that remembers too little -----------------------------------------------------
 
 
 def _serving(
@@ -388,7 +388,7 @@ SERVE = Exercise(
     ),
 )  # fmt: skip
 
-# 7.6 write the test --------------------------------------------------------------------------
+# write the test --------------------------------------------------------------------------------
 
 
 def _one_by_one(x: Tensor, positions: Tensor, base: float) -> Tensor:

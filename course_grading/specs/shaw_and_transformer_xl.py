@@ -16,7 +16,7 @@ KEEPS_DTYPE_OF_Q = Property(
     "the result has the dtype of q", lambda case, value: value.dtype == case["q"].dtype
 )
 
-# 5.1 the price of a vector for every pair ----------------------------------------------------
+# the price of a vector for every pair ----------------------------------------------------------
 
 
 def _mebibytes(vectors: int, width: int = 64, size: int = 2) -> float:
@@ -48,7 +48,7 @@ PRICE = Exercise(
     ),
 )  # fmt: skip
 
-# 5.2 Shaw's key term -------------------------------------------------------------------------
+# Shaw's key term -------------------------------------------------------------------------------
 
 
 def _row(relative: Tensor, m: int) -> Tensor:
@@ -149,7 +149,7 @@ SHAW_SCORES = Exercise(
     ),
 )  # fmt: skip
 
-# 5.3 the shift -------------------------------------------------------------------------------
+# the shift -------------------------------------------------------------------------------------
 
 
 def _shifted(
@@ -230,7 +230,7 @@ SHIFT = Exercise(
     ),
 )  # fmt: skip
 
-# 5.4 count the strangers ---------------------------------------------------------------------
+# count the strangers ---------------------------------------------------------------------------
 
 STRANGERS = Exercise(
     slug="transformer-xl-strangers", title="Measure: how many strangers?", kind="measure",
@@ -252,7 +252,7 @@ STRANGERS = Exercise(
     ),
 )  # fmt: skip
 
-# 5.5 repair: the shift without a causal mask ---------------------------------------------------
+# repair: the shift without a causal mask -------------------------------------------------------
 
 
 def _position_scores(
@@ -321,7 +321,7 @@ BOTH_SIDES = Exercise(
     ),
 )  # fmt: skip
 
-# 5.6 write the test --------------------------------------------------------------------------
+# write the test --------------------------------------------------------------------------------
 
 Scores = Callable[[Tensor, Tensor, Tensor], Tensor]
 

@@ -16,7 +16,7 @@ Encoding = Callable[[Tensor, int, float], Tensor]
 Exponent = Callable[[Tensor, int], Tensor]
 """From the pairs' numbers 0, 1, ... and dim to the exponents of their frequencies."""
 
-# 2.1 the encoding ----------------------------------------------------------------------------
+# the encoding ----------------------------------------------------------------------------------
 
 
 def _interleaved(first: Tensor, second: Tensor) -> Tensor:
@@ -128,7 +128,7 @@ ENCODING = Exercise(
     ),
 )  # fmt: skip
 
-# 2.2 the longest wave ------------------------------------------------------------------------
+# the longest wave ------------------------------------------------------------------------------
 
 
 def _wavelength(exponent: float) -> float:
@@ -161,7 +161,7 @@ LONGEST_WAVE = Exercise(
     ),
 )  # fmt: skip
 
-# 2.3 repair: half precision ------------------------------------------------------------------
+# repair: half precision ------------------------------------------------------------------------
 
 
 def _add_encoding(x, positions, base):
@@ -242,7 +242,7 @@ HALF_PRECISION = Exercise(
     ),
 )  # fmt: skip
 
-# 2.4 the shift matrix ------------------------------------------------------------------------
+# the shift matrix ------------------------------------------------------------------------------
 
 
 def _blocks(a: Tensor, b: Tensor, c: Tensor, d: Tensor) -> Tensor:
@@ -326,7 +326,7 @@ SHIFT_MATRIX = Exercise(
     ),
 )  # fmt: skip
 
-# 2.5 write the test --------------------------------------------------------------------------
+# write the test --------------------------------------------------------------------------------
 
 
 def _one_by_one(positions: Tensor, dim: int, base: float) -> Tensor:
@@ -424,7 +424,7 @@ ENCODING_TEST = Exercise(
     ),
 )  # fmt: skip
 
-# 2.6 how far is far --------------------------------------------------------------------------
+# how far is far --------------------------------------------------------------------------------
 
 
 def _half_similarity(dim: int) -> int:

@@ -22,7 +22,7 @@ def _raised(base: float, dim: int, stretch: float) -> float:
     return base * stretch ** (dim / (dim - 2))
 
 
-# 9.1 interpolation ---------------------------------------------------------------------------
+# interpolation ---------------------------------------------------------------------------------
 
 
 def _angles(positions: Tensor, dim: int, base: float) -> Tensor:
@@ -109,7 +109,7 @@ INTERPOLATION = Exercise(
     ),
 )  # fmt: skip
 
-# 9.2 the base --------------------------------------------------------------------------------
+# the base --------------------------------------------------------------------------------------
 
 
 def _raising(
@@ -184,7 +184,7 @@ BASE = Exercise(
     ),
 )  # fmt: skip
 
-# 9.3 how far is too far ----------------------------------------------------------------------
+# how far is too far ----------------------------------------------------------------------------
 
 TOO_FAR = Exercise(
     slug="stretch-too-far", title="How far does it go too far?",
@@ -216,7 +216,7 @@ TOO_FAR = Exercise(
     ),
 )  # fmt: skip
 
-# 9.4 repair: a server that remembers ---------------------------------------------------------
+# repair: a server that remembers ---------------------------------------------------------------
 
 
 def _serve_by(stretches: Callable[[list[int], int], list[float]]) -> Callable[..., list[Tensor]]:
@@ -307,7 +307,7 @@ SERVER = Exercise(
     ),
 )  # fmt: skip
 
-# 9.5 write the test: tomorrow's keys ---------------------------------------------------------
+# write the test: tomorrow's keys ---------------------------------------------------------------
 
 Rows = Callable[[Tensor, Tensor, int], list[Tensor]]
 
@@ -463,7 +463,7 @@ CACHE_TEST = Exercise(
     ),
 )  # fmt: skip
 
-# 9.6 the one that helps most -----------------------------------------------------------------
+# the one that helps most -----------------------------------------------------------------------
 
 BEST_PAIR = Exercise(
     slug="stretch-best-pair", title="Measure: the one that helps most",

@@ -29,7 +29,7 @@ def _blend(frequencies: Tensor, keep: Tensor, factor: float) -> Tensor:
     return keep * frequencies + (1 - keep) * frequencies / factor
 
 
-# 10.1 by parts -------------------------------------------------------------------------------
+# by parts --------------------------------------------------------------------------------------
 
 
 def _by_parts(
@@ -112,7 +112,7 @@ BY_PARTS = Exercise(
     ),
 )  # fmt: skip
 
-# 10.2 how much do scores grow ----------------------------------------------------------------
+# how much do scores grow -----------------------------------------------------------------------
 
 GROWTH = Exercise(
     slug="yarn-score-growth", title="How much do the scores grow?", kind="predict",
@@ -138,7 +138,7 @@ GROWTH = Exercise(
     ),
 )  # fmt: skip
 
-# 10.3 read a config --------------------------------------------------------------------------
+# read a config ---------------------------------------------------------------------------------
 
 
 def _kept(dim: int = 64, base: float = 500_000.0, length: int = 8192, turns: float = 4.0) -> int:
@@ -174,7 +174,7 @@ CONFIG = Exercise(
     ),
 )  # fmt: skip
 
-# 10.4 repair: YaRN ---------------------------------------------------------------------------
+# repair: YaRN ----------------------------------------------------------------------------------
 
 
 def _yarn_table(
@@ -240,7 +240,7 @@ YARN = Exercise(
     ),
 )  # fmt: skip
 
-# 10.5 write the test: LongRoPE ---------------------------------------------------------------
+# write the test: LongRoPE ----------------------------------------------------------------------
 
 Stretch = Callable[[int, int, float, Sequence[float], Sequence[float]], tuple[list[float], float]]
 
@@ -344,7 +344,7 @@ LONGROPE_TEST = Exercise(
     ),
 )  # fmt: skip
 
-# 10.6 the least base -------------------------------------------------------------------------
+# the least base --------------------------------------------------------------------------------
 
 
 @cache
