@@ -1,8 +1,8 @@
 """Grading proved both ways: solutions earn everything, untouched exercises nothing.
 
-Each sheet is run twice in a kernel, as it is solved and as learners get it, and once by the grader.
-One kernel serves all sheets, as starting one takes far longer than running a sheet; so nbval, which
-starts one for each file, has no part in this.
+Each sheet is run three times: in a kernel, as it is solved and as learners get it, and solved by
+the grader. Starting a kernel takes far longer than running a sheet, so all sheets share one, and
+nbval, which starts one for each file, has no part in this.
 
 Nothing here looks at `exercises/`, which may be full of answers: copies are generated anew.
 """
@@ -35,11 +35,22 @@ def points(report):
     ]
 
 
-@every_solution
-def test_every_solution_earns_full_points(solution):
-    report = runner.grade([solution], SETTINGS)
-    expected = [(exercise.slug, "passed", exercise.points) for exercise in exercises_of(solution)]
-    assert points(report) == expected and report["points"] == report["max_points"] > 0
+def test_every_solution_earns_full_points(tmp_path):
+    """All sheets as one, which costs one grading process and one kernel."""
+    released, solved = [], []
+    for solution in SOLUTIONS:
+        cells = notebooks.read(solution)
+        for cell in cells:
+            if notebooks.role_and_exercise(cell)[0] == "other":
+                cell["id"] = f"{cell['id']}-{solution.stem}"
+        solved += cells
+        released += [{**c, "source": sheets.without_solution(c["source"])} for c in cells]
+    notebooks.write(tmp_path / "released" / "all.ipynb", notebooks.as_notebook(released))
+    notebooks.write(tmp_path / "all.ipynb", notebooks.as_notebook(solved))
+
+    report = runner.grade([tmp_path / "all.ipynb"], runner.Settings(released=tmp_path / "released"))
+    assert points(report) == [(e.slug, "passed", e.points) for e in EXERCISES.values()]
+    assert report["points"] == report["max_points"] > 0
 
 
 def test_all_exercises_belong_to_a_notebook():
