@@ -25,7 +25,7 @@ def for_every_pair(
     The formula gives (..., queries, keys). For consecutive positions it is computed once for each
     distance, and the results are laid out for all pairs.
     """
-    if not (consecutive(q_positions) and consecutive(k_positions)):
+    if not both_consecutive(q_positions, k_positions):
         return formula(q_positions, k_positions)
     distances = distances_of(q_positions, k_positions)
     # a query at each distance from one key, which stands at 0
@@ -43,7 +43,7 @@ def distinct(
     The function takes scores of shape (batch, heads, queries, distances) and returns those of all
     pairs, (batch, heads, queries, keys): every pair gets the score in the column of its distance.
     """
-    if consecutive(q_positions) and consecutive(k_positions):
+    if both_consecutive(q_positions, k_positions):
         distances = distances_of(q_positions, k_positions)
         return distances, lambda scores: skew(scores, len(k_positions))
     distances, index = relative(q_positions, k_positions).unique(return_inverse=True)
@@ -61,7 +61,13 @@ def consecutive(positions: Int[Tensor, "*batch length"]) -> bool:
         return False
     if not len(positions) or positions.is_floating_point():
         return False
-    return bool((positions.long().diff() == 1).all())
+    wide = positions.long()  # narrow integers would wrap around
+    return torch.equal(wide[1:], wide[:-1] + 1)
+
+
+def both_consecutive(q_positions: Tensor, k_positions: Tensor) -> bool:
+    """Whether queries and keys are both known to be consecutive."""
+    return consecutive(q_positions) and (k_positions is q_positions or consecutive(k_positions))
 
 
 def distances_of(

@@ -23,7 +23,7 @@ def relative_positions(
     """
     check_integers(q_positions, "q_positions")
     check_integers(k_positions, "k_positions")
-    return q_positions.long()[..., :, None] - k_positions.long()[..., None, :]
+    return q_positions.long().unsqueeze(-1) - k_positions.long().unsqueeze(-2)
 
 
 def clip_to_index(relative: Int[Tensor, "*shape"], max_distance: int) -> Int[Tensor, "*shape"]:

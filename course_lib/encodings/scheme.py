@@ -65,7 +65,7 @@ class PositionScheme(nn.Module):
 
 
 def check_sizes(scheme: PositionScheme, **sizes: tuple[int, int]) -> None:
-    """Raise ValueError where a size is given as two numbers: the scheme's and the input's."""
+    """Raise ValueError if a size of the scheme and that of its input, given as a pair, differ."""
     for name, (expected, got) in sizes.items():
         if expected != got:
             raise ValueError(

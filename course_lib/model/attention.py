@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from course_lib.encodings.angles import check_integers
-from course_lib.encodings.consecutive import consecutive
+from course_lib.encodings.consecutive import both_consecutive
 from course_lib.encodings.scheme import PositionScheme
 
 
@@ -68,10 +68,9 @@ def _fused(q: Tensor, k: Tensor, v: Tensor, **masking: Any) -> Tensor:
 
 def _same_run(q_positions: Tensor, k_positions: Tensor) -> bool:
     """Whether queries and keys are known to be the same consecutive tokens."""
-    same = q_positions is k_positions or q_positions.shape == k_positions.shape
-    if not same or not consecutive(q_positions) or not consecutive(k_positions):
+    if q_positions.shape != k_positions.shape or not both_consecutive(q_positions, k_positions):
         return False
-    return bool(q_positions[0] == k_positions[0])
+    return q_positions is k_positions or bool(q_positions[0] == k_positions[0])
 
 
 def attention_weights(

@@ -106,6 +106,9 @@ ENCODINGS = {
         "k_positions must be integers, got torch.bfloat16",
     ),
     "float positions in a bias": (
+        lambda: bias(ALiBi(3), HERE, HERE.float()), "k_positions must be integers"
+    ),
+    "batched float positions in a bias": (
         lambda: bias(ALiBi(3), HERE.expand(2, -1).float(), HERE), "q_positions must be integers"
     ),
     "negative clipping": (
