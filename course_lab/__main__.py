@@ -16,13 +16,17 @@ from typing import Any, TypeAlias
 import torch
 from tqdm import tqdm
 
-from course_lab import benchmark, running, short, waveforms, zoo
+from course_lab import benchmark, corpus, short, train, waveforms, zoo
+from course_lab.checkpoints import Checkpoint, save_weights
 from course_lab.errors import CourseError
+from course_lab.evaluation import bits_per_byte, next_byte
 from course_lab.figures import lines, measured, style
+from course_lab.parallel import group, is_first
 from course_lab.zoo import making
 from course_lab.zoo import report as zoo_report
 
 Arguments = argparse.Namespace
+WINDOWS = 256  # of validation text, measured after a training
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
@@ -85,11 +89,36 @@ def run_benchmark(arguments: Arguments) -> int:
 def train_scheme(arguments: Arguments) -> int:
     """Train one scheme as the zoo does, and keep its weights; also under torchrun."""
     try:
-        running.run(arguments.scheme, arguments.seed, arguments.steps, arguments.text,
-                    arguments.to, arguments.resume, arguments.compile, arguments.tier)  # fmt: skip
+        with group() as place:
+            _train(arguments, place)
     except ValueError as error:  # the text is too short, or the batch does not divide
         raise CourseError(str(error)) from error
     return 0
+
+
+def _train(arguments: Arguments, place: torch.device) -> None:
+    """Until the weights are written, a checkpoint lies beside them, from which --resume goes on."""
+    scheme, seed, folder = arguments.scheme, arguments.seed, arguments.to
+    tier = zoo.TIERS[arguments.tier]
+    folder.mkdir(parents=True, exist_ok=True)
+    model = zoo.build(scheme, tier, seed).to(place)
+    if arguments.compile:
+        model.compile()
+    data = corpus.text(arguments.text) if arguments.text else corpus.python_source()
+    task = next_byte(data.train, tier.length, tier.batch)
+    checkpoint = Checkpoint(folder / f"{scheme}-{seed}.checkpoint", arguments.resume)
+    steps = arguments.steps or tier.steps
+    train(model, task, steps, tier.learning_rate, seed, checkpoint=checkpoint)
+    if is_first():
+        path = folder / f"{scheme}-{seed}.safetensors"
+        weights = {name: value.clone().cpu() for name, value in model.state_dict().items()}
+        save_weights(weights, path, {"scheme": scheme, "seed": str(seed)})
+        checkpoint.path.unlink(missing_ok=True)
+        bits = bits_per_byte(model, data.validation, tier.length, most_windows=WINDOWS)
+        print(
+            f"{path}: {bits.mean:.3f} bits per byte (standard error "
+            f"{bits.standard_error:.3f}) at {tier.length} bytes"
+        )
 
 
 def make_zoo(arguments: Arguments) -> int:

@@ -70,7 +70,7 @@ class Sizes(NamedTuple):
 
 
 FULL = Sizes()
-TINY = Sizes(((1, 2, 8, 8),), (8, 32), (8, 32), (8, 16, 32), (2, 16), 0.0, 1)
+TINY = Sizes(((1, 2, 8, 8),), (8, 32), (8, 32), (8, 16, 32), (2, 32), 0.0, 1)
 
 
 class Cost(NamedTuple):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -19,6 +20,7 @@ from torch.nn import functional
 from course_lab.evaluation import next_byte
 from course_lab.machine import device
 from course_lab.training import Training
+from course_lab.zoo import RECIPES, TIERS
 from course_lib import encodings as enc
 from course_lib.encodings.relative import distances_of
 from course_lib.model import Decoder, DecoderConfig
@@ -156,19 +158,11 @@ class PlainDecoder(nn.Module):
 
 
 def decoders(length: int) -> dict[str, nn.Module]:
-    config = DecoderConfig()
-    heads, width = config.num_heads, config.head_dim
-    schemes: dict[str, Any] = {
-        "no position": enc.NoPosition(),
-        "sinusoidal": enc.Sinusoidal(config.dim),
-        "learned": enc.LearnedAbsolute(length, config.dim),
-        "clipped bias": enc.ClippedBias(heads, CLIP),
-        "T5 bias": enc.T5Bias(heads),
-        "ALiBi": enc.ALiBi(heads),
-        "Shaw, keys": lambda layer: enc.Shaw(width, CLIP, on_values=False),
-        "Shaw, keys and values": lambda layer: enc.Shaw(width, CLIP),
-        "Transformer-XL": lambda layer: enc.TransformerXL(heads, width),
-        "RoPE, half": enc.Rotary(width),
+    """The zoo's schemes, two variants, and a model in plain torch, for texts of `length` bytes."""
+    tier = replace(TIERS["small"], length=length)
+    config, width = tier.config, tier.config.head_dim
+    schemes = {recipe.label: recipe.scheme(tier) for recipe in RECIPES.values()} | {
+        "Shaw, keys only": lambda layer: enc.Shaw(width, CLIP, on_values=False),
         "RoPE, interleaved": enc.Rotary(width, layout="interleaved"),
     }
     models: dict[str, nn.Module] = {n: Decoder(config, scheme) for n, scheme in schemes.items()}

@@ -37,7 +37,10 @@ def python_source(library: Path | None = None) -> Corpus:
     """
     library = library or Path(sysconfig.get_paths()["stdlib"])
     names = (path.relative_to(library) for path in library.rglob("*.py"))
-    kept = [name for name in names if not LEFT_OUT.intersection(name.parts) and not _built(name)]
+    kept = [
+        name for name in names if not LEFT_OUT.intersection(name.parts)
+        and not name.name.startswith("_sysconfigdata")  # written where this Python was built
+    ]  # fmt: skip
     source = split({name.as_posix(): (library / name).read_bytes() for name in kept})
     size = len(source.train) + len(source.validation)
     if size < LEAST:
@@ -82,10 +85,6 @@ def split(files: dict[str, bytes]) -> Corpus:
         drawn = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4]) / 2**32
         parts[drawn < SHARE].append(files[name])
     return Corpus(train=_tensor(parts[False]), validation=_tensor(parts[True]))
-
-
-def _built(name: Path) -> bool:
-    return name.name.startswith("_sysconfigdata")  # written when Python was built, per machine
 
 
 def _is_text(data: bytes) -> bool:

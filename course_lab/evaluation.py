@@ -12,10 +12,9 @@ from torch.nn import functional
 
 from course_lab.tasks import Batch, Task
 
-# The most that is computed at once, at any length, which bounds the memory of an evaluation. The
-# process keeps the memory of pieces as small as these when it frees them; larger pieces cost a page
-# fault for each 4 KiB: with 8 times the pairs, Shaw and Transformer-XL took twice as long for
-# windows of 512.
+# The most that is computed at once, at any length. When pieces as small as these are freed, the
+# process keeps their memory; larger pieces cost a page fault for each 4 KiB: with 8 times the
+# pairs, Shaw and Transformer-XL took twice as long for windows of 512.
 TOKENS_AT_ONCE = 2**12
 PAIRS_AT_ONCE = 2**19  # of queries and keys, for each head: 2 MiB of scores in float32
 
@@ -63,10 +62,7 @@ def bits_per_byte(
 
 
 def loss_by_position(
-    model: nn.Module,
-    data: UInt8[Tensor, " bytes"],
-    length: int,
-    most_windows: int | None = None,
+    model: nn.Module, data: UInt8[Tensor, " bytes"], length: int, most_windows: int | None = None
 ) -> Float[Tensor, " length"]:
     """Bits per byte at every place of a window of `length` bytes, averaged over windows."""
     return _bits(model, data, length, length, most_windows).mean(dim=0)

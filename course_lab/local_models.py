@@ -38,10 +38,7 @@ def settings(folder: Path | str) -> Settings:
     parameters = config.get("rope_parameters")
     if parameters is None:
         if "rope_theta" not in config:
-            raise CourseError(
-                f"config.json in {folder} has no rope_parameters and no rope_theta: choose a "
-                "model with RoPE"
-            )
+            raise CourseError(f"config.json in {folder} has no rope_parameters and no rope_theta")
         parameters = {**(config.get("rope_scaling") or {}), "rope_theta": config["rope_theta"]}
     head_dim = config.get("head_dim") or config["hidden_size"] // config["num_attention_heads"]
     return Settings(parameters, head_dim, config["max_position_embeddings"])
@@ -59,10 +56,7 @@ class LocalModel(nn.Module):
         """The one module that makes cosines and sines for all layers."""
         modules = [m for name, m in self.theirs.named_modules() if name.endswith("rotary_emb")]
         if len(modules) != 1:
-            raise CourseError(
-                f"the model must have one rotary_emb for all layers, as Llama has, and has "
-                f"{len(modules)}"
-            )
+            raise CourseError(f"a model must have one rotary_emb, as Llama has, got {len(modules)}")
         return modules[0]
 
     def forward(
@@ -91,10 +85,7 @@ def stretched(model: LocalModel, scaled: ScaledFrequencies) -> LocalModel:
     model = copy.deepcopy(model)
     rotary = model.rotary
     if rotary.rope_type in ("dynamic", "longrope"):
-        raise CourseError(
-            f"a model of rope_type {rotary.rope_type!r} sets its frequencies in every call: choose "
-            "one of another rope_type"
-        )
+        raise CourseError(f"a model of rope_type {rotary.rope_type!r} sets its frequencies itself")
     rotary.inv_freq = scaled.frequencies.to(rotary.inv_freq)
     rotary.attention_scaling = scaled.attention_factor
     return model

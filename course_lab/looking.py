@@ -20,15 +20,9 @@ class Layer(NamedTuple):
 
 
 @torch.no_grad()
-def layers(
-    model: Decoder,
-    tokens: Int[Tensor, "batch length"],
-    positions: Int[Tensor, "*batch length"] | None = None,
-) -> list[Layer]:
-    """Queries, keys and output of every layer; positions are 0, 1, 2, ... unless given."""
+def layers(model: Decoder, tokens: Int[Tensor, "batch length"]) -> list[Layer]:
+    """Queries, keys and output of every layer; positions are 0, 1, 2, ..."""
     place = next(model.parameters()).device
-    if positions is None:
-        positions = torch.arange(tokens.shape[1])
     kept = []
 
     def keep(block: Any, inputs: tuple, out: Tensor) -> None:
@@ -39,7 +33,7 @@ def layers(
 
     handles = [block.register_forward_hook(keep) for block in model.blocks]
     try:
-        model(tokens.to(place), positions.to(place))
+        model(tokens.to(place), torch.arange(tokens.shape[1], device=place))
     finally:
         for handle in handles:
             handle.remove()

@@ -209,10 +209,9 @@ def training_time(subject: Subject) -> Finding:
 def training_memory(subject: Subject) -> Finding:
     """How much does a training step keep for its way back, against a model without positions?"""
     tokens = _tokens(subject, subject.length, batch=8)
-    kept = []
-    for scheme in (NoPosition(), copy.deepcopy(subject.scheme)):
-        kept.append(bytes_kept(Decoder(subject.config, scheme), tokens))
-    return Finding(kept[1] / kept[0], None, f"x {kept[1] / kept[0]:.2f}")
+    schemes = NoPosition(), copy.deepcopy(subject.scheme)
+    plain, tested = (bytes_kept(Decoder(subject.config, scheme), tokens) for scheme in schemes)
+    return Finding(tested / plain, None, f"x {tested / plain:.2f}")
 
 
 PROBES: dict[str, Callable[[Subject], Finding]] = {

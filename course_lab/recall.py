@@ -10,8 +10,7 @@ from course_lab.tasks import IGNORE, Batch, Task, right_answers
 KEYS, VALUES = 16, 8
 PAIRS = KEYS * VALUES
 VOCAB = PAIRS + KEYS + 1
-"""Tokens: first the pairs of a key and its value, then the questions, one for each key, then one
-filler."""
+"""Tokens: every pair of a key and a value, then a question for each key, then one filler."""
 
 
 def recall(length: int, batch: int = 16) -> Task:

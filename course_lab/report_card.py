@@ -30,13 +30,11 @@ class Assessment(NamedTuple):
         if self.short is None or self.trouble:
             return "\n".join([f"{self.name} is not ready:", *(f"- {t}" for t in self.trouble)])
         length = short.TIER.length
-        bits, known = self.short.reach[length], known_bits(length)
-        worse = sum(other > bits for other in known.values())
+        bits, known = self.short.reach[length], known_bits(length).values()
         return (
-            f"{self.name} works. After {short.TIER.steps} short steps it pays "
-            f"{bits:.2f} bits per byte at {length} bytes, less than {worse} of "
-            f"the course's {len(known)}, which pay from {min(known.values()):.2f} to "
-            f"{max(known.values()):.2f}."
+            f"{self.name} works. After {short.TIER.steps} short steps it pays {bits:.2f} bits per "
+            f"byte at {length} bytes, less than {sum(other > bits for other in known)} of the "
+            f"course's {len(known)}, which pay from {min(known):.2f} to {max(known):.2f}."
         )
 
 
@@ -52,8 +50,7 @@ def assess(name: str, make: Make, seed: int = 0, steps: int | None = None) -> As
     except Exception as error:  # a scheme under test may do anything wrong
         return Assessment(name, {}, None, [f"making it failed: {_in_words(error)}"])
     if not isinstance(scheme, PositionScheme) and not callable(scheme):
-        kind = type(scheme).__name__
-        reason = f"make(config) must return a PositionScheme, got {kind}"
+        reason = f"make(config) must return a PositionScheme, got {type(scheme).__name__}"
         return Assessment(name, {}, None, [reason])
     findings = probes.run(scheme, only=PROBES)
     trouble = [f"{probe}: {f.says}" for probe, f in findings.items() if f.good is False]

@@ -51,10 +51,7 @@ class Short(NamedTuple):
 
 
 def run(
-    make: Make,
-    seed: int = 0,
-    train: UInt8[Tensor, " bytes"] | None = None,
-    steps: int = TIER.steps,
+    make: Make, seed: int = 0, train: UInt8[Tensor, " bytes"] | None = None, steps: int = TIER.steps
 ) -> Short:
     """Train a model of 0.1 million parameters around a scheme, on the CPU, in some seconds.
 
@@ -103,13 +100,17 @@ def measure(progress: Callable = iter) -> dict[str, Any]:
     """Everything that `short.json` holds: some minutes on one core."""
     text = corpus.python_source().train
     small, seeds = zoo.TIERS["small"], range(SEEDS)
-    plain = [name for name in probes.PROBES if name != "training time"]
+
+    def seen(make: Make, size: int | None) -> list[list[float]]:
+        return [run(make, seed, text[APART * seed :][:size], SLICED_STEPS).seen for seed in seeds]
+
+    untimed = [name for name in probes.PROBES if name != "training time"]
     return {
         "settings": TIER.settings() | {"sliced_steps": SLICED_STEPS, "torch": torch.__version__},
         "probes": {
             name: {
                 probe: finding._asdict()
-                for probe, finding in probes.run(recipe.scheme(small), only=plain).items()
+                for probe, finding in probes.run(recipe.scheme(small), only=untimed).items()
             }
             for name, recipe in zoo.RECIPES.items()
         },
@@ -118,13 +119,7 @@ def measure(progress: Callable = iter) -> dict[str, Any]:
             for name in progress(zoo.RECIPES)
         },
         "slices": {
-            name: {
-                str(size): [
-                    run(make, seed, text[APART * seed :][:size], SLICED_STEPS).seen
-                    for seed in seeds
-                ]
-                for size in SLICES
-            }
+            name: {str(size): seen(make, size) for size in SLICES}
             for name, make in progress(SLICED.items())
         },
     }

@@ -10,38 +10,28 @@ from torch import Tensor, nn
 
 from course_lab.evaluation import bits_per_byte, next_byte
 from course_lab.training import Training
-from course_lib.encodings import (
-    Rotary,
-    ScaledFrequencies,
-    by_parts,
-    dynamic_ntk,
-    interpolated,
-    longrope,
-    ntk_aware,
-    rotary_frequencies,
-    yarn,
-)
+from course_lib import encodings as enc
 
 BASE = 10_000.0
 TUNING_RATE = 5e-4
 
 # (head_dim, original length, factor) -> frequencies. No pair makes 32 turns in 128 bytes, so
 # `by_parts` (with Llama 3's numbers) and `yarn` have ramps that fit a window of 128.
-METHODS: dict[str, Callable[[int, int, float], ScaledFrequencies]] = {
-    "unchanged": lambda d, n, s: ScaledFrequencies(rotary_frequencies(d)),
-    "interpolation": lambda d, n, s: interpolated(rotary_frequencies(d), s),
-    "ntk_aware": lambda d, n, s: ntk_aware(d, BASE, s),
-    "dynamic_ntk": lambda d, n, s: dynamic_ntk(d, BASE, 2.0, int(s * n), n),
-    "by_parts": lambda d, n, s: by_parts(rotary_frequencies(d), s, n, slow=1.0, fast=4.0),
-    "yarn": lambda d, n, s: yarn(d, BASE, s, n, beta_fast=4.0, beta_slow=0.5, ramp="turns"),
-    "yarn_released": lambda d, n, s: yarn(d, BASE, s, n),
+METHODS: dict[str, Callable[[int, int, float], enc.ScaledFrequencies]] = {
+    "unchanged": lambda d, n, s: enc.ScaledFrequencies(enc.rotary_frequencies(d)),
+    "interpolation": lambda d, n, s: enc.interpolated(enc.rotary_frequencies(d), s),
+    "ntk_aware": lambda d, n, s: enc.ntk_aware(d, BASE, s),
+    "dynamic_ntk": lambda d, n, s: enc.dynamic_ntk(d, BASE, 2.0, int(s * n), n),
+    "by_parts": lambda d, n, s: enc.by_parts(enc.rotary_frequencies(d), s, n, slow=1.0, fast=4.0),
+    "yarn": lambda d, n, s: enc.yarn(d, BASE, s, n, beta_fast=4.0, beta_slow=0.5, ramp="turns"),
+    "yarn_released": lambda d, n, s: enc.yarn(d, BASE, s, n),
 }
 
 
-def stretched(model: nn.Module, scaled: ScaledFrequencies) -> nn.Module:
+def stretched(model: nn.Module, scaled: enc.ScaledFrequencies) -> nn.Module:
     """A copy of `model` whose rotations use `scaled`."""
     model = copy.deepcopy(model)
-    rotaries = [module for module in model.modules() if isinstance(module, Rotary)]
+    rotaries = [module for module in model.modules() if isinstance(module, enc.Rotary)]
     if not rotaries:
         raise ValueError("model has no Rotary to stretch: take one trained with RoPE")
     for rotary in rotaries:
@@ -68,21 +58,21 @@ def tuned(
 
 def searched(
     model: nn.Module, data: Tensor, original_length: int, factor: float, rounds: int = 40
-) -> ScaledFrequencies:
+) -> enc.ScaledFrequencies:
     """A small version of LongRoPE: a factor for each pair, searched for on windows of `data`.
 
     Starts from the best of three: no stretch, NTK-aware, YaRN. Each round changes the factors of
     all pairs at random and keeps the change if the loss falls; as in the paper, factors grow from
     pair to pair and lie between 1 and `factor`. (The paper evolves a population of candidates.)
     """
-    rotary = next(module for module in model.modules() if isinstance(module, Rotary))
+    rotary = next(module for module in model.modules() if isinstance(module, enc.Rotary))
     dim, length = rotary.head_dim, int(original_length * factor)
-    plain = rotary_frequencies(dim)
+    plain = enc.rotary_frequencies(dim)
     generator = torch.Generator().manual_seed(0)
 
-    def scaled(factors: Tensor) -> ScaledFrequencies:
+    def scaled(factors: Tensor) -> enc.ScaledFrequencies:
         values = factors.tolist()
-        return longrope(dim, BASE, values, values, length, original_length, factor)
+        return enc.longrope(dim, BASE, values, values, length, original_length, factor)
 
     def cost(factors: Tensor) -> float:
         return bits_per_byte(stretched(model, scaled(factors)), data, length, most_windows=8).mean

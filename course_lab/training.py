@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 import torch
-from torch import Tensor, distributed, nn
+from torch import distributed, nn
 from torch.nn import functional
 from torch.nn.parallel import DistributedDataParallel
 from tqdm.auto import tqdm
@@ -88,7 +88,7 @@ class Training:
         self.losses: list[float] = []
         self.tokens = 0  # of one batch, over all processes
         self.device = next(model.parameters()).device
-        self._parallel = _parallel(model)
+        self._parallel = DistributedDataParallel(model) if distributed.is_initialized() else model
         self._generator = torch.Generator().manual_seed(seed)
         self._optimizer = torch.optim.AdamW(model.parameters(), lr=learning_rate, weight_decay=0.01)
         curve = schedule or rate
@@ -116,7 +116,10 @@ class Training:
         nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
         self._optimizer.step()
         self._schedule.step()
-        self.losses.append(_sum_over_processes(loss.detach()).item())
+        loss = loss.detach()
+        if distributed.is_initialized():
+            distributed.all_reduce(loss)
+        self.losses.append(loss.item())
         return self.losses[-1]
 
     def state_dict(self) -> dict[str, Any]:
@@ -209,10 +212,6 @@ def _with_bar(training: Training, progress: bool) -> Iterator[int]:
             bar.update()
 
 
-def _parallel(model: nn.Module) -> nn.Module:
-    return DistributedDataParallel(model) if distributed.is_initialized() else model
-
-
 def _processes() -> int:
     return distributed.get_world_size() if distributed.is_initialized() else 1
 
@@ -228,9 +227,3 @@ def _share(batch: Batch) -> tuple[Batch, int]:
         )
     rank = distributed.get_rank()
     return Batch(*(t.chunk(_processes())[rank] for t in batch)), asked
-
-
-def _sum_over_processes(loss: Tensor) -> Tensor:
-    if distributed.is_initialized():
-        distributed.all_reduce(loss)
-    return loss

@@ -1,7 +1,7 @@
 """Other waveforms in place of the sine: what makes sine and cosine a good pair?
 
 Each variant changes one thing in the sinusoidal encoding; `similarity_spread` and `shift_error`
-measure its geometry, `learns_steps_back` a small model that has to work with it.
+measure its geometry, `trained_model` and `accuracy_by_place` how a small model works with it.
 `course waveforms` runs everything again and writes `zoo/waveforms.json`.
 """
 
@@ -128,12 +128,6 @@ def shift_error(waveform: Waveform, offset: int = DISTANCE, dim: int = DIM) -> f
     return ((fitted - after).square().mean() / after.square().mean()).sqrt().item()
 
 
-def learns_steps_back(scheme: PositionScheme, seed: int, steps: int = STEPS) -> float:
-    """The accuracy of a one-layer model trained to say which token stood DISTANCE before."""
-    model = trained_model(scheme, seed, steps, progress=False)
-    return accuracy_by_place(model, LENGTH).nanmean().item()
-
-
 def trained_model(
     scheme: PositionScheme, seed: int = 0, steps: int = STEPS, progress: bool = True
 ) -> Decoder:
@@ -157,29 +151,29 @@ def measure(progress: Callable = iter) -> dict:
         **{name: Waves(waveform, DIM) for name, waveform in WAVEFORMS.items()},
         **{f"amplitude {scale:g}": Sinusoidal(DIM, scale=scale) for scale in AMPLITUDES},
     }
-    seeds, fewer = range(SEEDS), range(FEWER_SEEDS)
+
+    def accuracy(scheme: PositionScheme, seed: int, steps: int) -> float:
+        model = trained_model(scheme, seed, steps, progress=False)
+        return accuracy_by_place(model, LENGTH).nanmean().item()
+
+    def accuracies(steps: int, seeds: int) -> dict[str, list[float]]:
+        return {
+            name: [accuracy(scheme, seed, steps) for seed in range(seeds)]
+            for name, scheme in progress(schemes.items())
+        }
+
     return {
         "settings": {
-            "task": f"which token stood {DISTANCE} places before, of {VOCAB}",
-            "dim": DIM,
-            "length": LENGTH,
-            "steps": STEPS,
-            "longer": LONGER,
-            "torch": torch.__version__,
+            "task": f"which token stood {DISTANCE} places before, of {VOCAB}", "dim": DIM,
+            "length": LENGTH, "steps": STEPS, "longer": LONGER, "torch": torch.__version__,
         },
         "geometry": {
             name: {"spread": similarity_spread(waveform), "shift_error": shift_error(waveform)}
             for name, waveform in WAVEFORMS.items()
         },
-        "accuracy": {
-            name: [learns_steps_back(scheme, seed) for seed in seeds]
-            for name, scheme in progress(schemes.items())
-        },
-        "accuracy after longer": {
-            name: [learns_steps_back(scheme, seed, LONGER) for seed in fewer]
-            for name, scheme in progress(schemes.items())
-        },
-    }
+        "accuracy": accuracies(STEPS, SEEDS),
+        "accuracy after longer": accuracies(LONGER, FEWER_SEEDS),
+    }  # fmt: skip
 
 
 def results() -> dict:

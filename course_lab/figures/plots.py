@@ -92,7 +92,6 @@ def lines(
     xlabel: str,
     ylabel: str,
     *,
-    width: float = 7.0,
     height: float = 3.0,
     mark: Mapping[str, float] | None = None,
     level: Mapping[str, float] | None = None,
@@ -104,7 +103,7 @@ def lines(
     `mark` names vertical lines and `level` horizontal ones; `markers` puts a dot on every point;
     `axes` are settings of the axes, such as xscale="log".
     """
-    fig, ax = figure(width, height)
+    fig, ax = figure(7.0, height)
     for name, y in ys.items():
         style = {**look_of(name), "marker": "o" if markers else "", "markersize": 4}
         ax.plot(numbers(x), numbers(y), label=name, **style)
@@ -130,9 +129,7 @@ def draw_mark(ax: Axes, name: str, place: float) -> None:
     note(ax, name, (place, 1), (4, -4), xycoords=("data", "axes fraction"), va="top")
 
 
-def note(
-    ax: Axes, text: str, place: tuple[float, float], offset: tuple[float, float], **look: Any
-) -> None:
+def note(ax: Axes, text: str, place: Any, offset: tuple[int, int], **look: Any) -> None:
     """Words at `place`, moved by `offset` points."""
     ax.annotate(text, place, xytext=offset, textcoords="offset points", **{"fontsize": 9, **look})
 

@@ -21,16 +21,12 @@ def real_model(name: str) -> Figure:
         "yarn_released": yarn(model.head_dim, model.base, factor, original),
         f"own, {name}": model.scaled(),
     }
+    slowed = {method: plain / one.frequencies for method, one in scaled.items()}
+    ticks = [2**k for k in range(7)]
     return methods(
-        2 * torch.pi / plain,
-        {method: plain / one.frequencies for method, one in scaled.items()},
-        f"{name}: {original} tokens, stretched by {factor:g}",
-        "wavelength before (tokens)",
-        "slowed by",
+        2 * torch.pi / plain, slowed, f"{name}: {original} tokens, stretched by {factor:g}",
+        "wavelength before (tokens)", "slowed by", xscale="log", yscale="log",
         marks={"32 turns": original / 32, "4": original / 4, "1 turn": original},
-        xscale="log",
-        yscale="log",
-        yticks=[2**k for k in range(7)],
-        yticklabels=[str(2**k) for k in range(7)],
-        ylim=(0.9, 1.2 * max(float((plain / one.frequencies).max()) for one in scaled.values())),
-    )
+        yticks=ticks, yticklabels=[str(tick) for tick in ticks],
+        ylim=(0.9, 1.2 * max(float(ratios.max()) for ratios in slowed.values())),
+    )  # fmt: skip

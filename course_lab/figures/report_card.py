@@ -20,6 +20,7 @@ from course_lab.report_card import PROBES, Assessment, assess, known_bits, known
 from course_lab.zoo import Make
 
 ALT = "Left, the training loss of {name} beside the ten; right, the loss by length of context."
+CELL = "style='border: 1px solid #BBBBBB; padding: 0.3em'"
 ENDS = (short.TIER.lengths[0], short.TIER.lengths[-1])
 NOTE = (
     f"A small model, trained for {short.TIER.steps} steps at {short.TIER.length} bytes. This "
@@ -90,9 +91,6 @@ def report_card(name: str, make: Make, seed: int = 0, steps: int | None = None) 
 def _draw_curve(ax: Any, curve: Sequence[float], look: dict[str, Any]) -> None:
     ax.plot((np.arange(len(curve)) + 0.5) * short.CURVE, curve, **look)
     ax.set_ylim(top=4.6)
-
-
-CELL = "style='border: 1px solid #BBBBBB; padding: 0.3em'"
 
 
 def _html_row(name: str, findings: Report, bits: Sequence[float | None], colour: str) -> str:

@@ -14,18 +14,7 @@ from torch import Tensor
 
 from course_lab.errors import CourseError
 from course_lab.machine import device
-from course_lib.encodings import (
-    ALiBi,
-    ClippedBias,
-    LearnedAbsolute,
-    NoPosition,
-    PositionScheme,
-    Rotary,
-    Shaw,
-    Sinusoidal,
-    T5Bias,
-    TransformerXL,
-)
+from course_lib import encodings as enc
 from course_lib.model import Decoder, DecoderConfig
 
 HERE = Path(__file__).parent
@@ -65,14 +54,14 @@ TIERS = {
 }  # fmt: skip
 
 
-class ClampedTable(LearnedAbsolute):
+class ClampedTable(enc.LearnedAbsolute):
     """A learned table whose last row serves every position beyond it."""
 
     def embed(self, x: Tensor, positions: Tensor) -> Tensor:
         return super().embed(x, positions.clamp(max=len(self.table) - 1))
 
 
-Scheme = PositionScheme | Callable[[int], PositionScheme]
+Scheme = enc.PositionScheme | Callable[[int], enc.PositionScheme]
 """What `Decoder` takes: one scheme for all layers, or a function from layer number to scheme."""
 Make = Callable[[DecoderConfig], Scheme]
 """Makes a scheme for a model of these sizes."""
@@ -83,35 +72,35 @@ class Recipe(NamedTuple):
 
     label: str  # what figures call it
     scheme: Callable[[Tier], Scheme]
-    beyond: str  # what happens at distances that it has no number for
+    beyond: str = "defined at every position"  # or what happens where it has no number
 
 
 CLIP = 32  # positions: clipped bias and Shaw treat all larger distances alike
-_DEFINED = "defined at every position"
 _CLIPPED = f"distances above {CLIP} share one"
 
 RECIPES = {
-    "rope": Recipe("RoPE", lambda t: Rotary(t.config.head_dim), _DEFINED),
-    "alibi": Recipe("ALiBi", lambda t: ALiBi(t.config.num_heads), _DEFINED),
-    "none": Recipe("no position", lambda t: NoPosition(), "nothing to look up"),
-    "sinusoidal": Recipe("sinusoidal", lambda t: Sinusoidal(t.config.dim), _DEFINED),
+    "rope": Recipe("RoPE", lambda t: enc.Rotary(t.config.head_dim)),
+    "alibi": Recipe("ALiBi", lambda t: enc.ALiBi(t.config.num_heads)),
+    "none": Recipe("no position", lambda t: enc.NoPosition(), "nothing to look up"),
+    "sinusoidal": Recipe("sinusoidal", lambda t: enc.Sinusoidal(t.config.dim)),
     "learned": Recipe(
         "learned", lambda t: ClampedTable(t.length, t.config.dim),
         "positions clamped to the last row",
     ),
     "t5": Recipe(
-        "T5 bias", lambda t: T5Bias(t.config.num_heads, max_distance=t.length),
+        "T5 bias", lambda t: enc.T5Bias(t.config.num_heads, max_distance=t.length),
         "distances from the training length on share the last bucket",
     ),
     "transformer_xl": Recipe(
         "Transformer-XL",
-        lambda t: lambda layer: TransformerXL(t.config.num_heads, t.config.head_dim), _DEFINED,
+        lambda t: lambda layer: enc.TransformerXL(t.config.num_heads, t.config.head_dim),
     ),
-    "shaw": Recipe("Shaw", lambda t: lambda layer: Shaw(t.config.head_dim, CLIP), _CLIPPED),
-    "clipped": Recipe("clipped bias", lambda t: ClippedBias(t.config.num_heads, CLIP), _CLIPPED),
+    "shaw": Recipe("Shaw", lambda t: lambda layer: enc.Shaw(t.config.head_dim, CLIP), _CLIPPED),
+    "clipped": Recipe(
+        "clipped bias", lambda t: enc.ClippedBias(t.config.num_heads, CLIP), _CLIPPED
+    ),
     "partial_rope": Recipe(
-        "partial RoPE", lambda t: Rotary(t.config.head_dim, rotary_dim=t.config.head_dim // 4),
-        _DEFINED,
+        "partial RoPE", lambda t: enc.Rotary(t.config.head_dim, rotary_dim=t.config.head_dim // 4)
     ),
 }  # fmt: skip
 
@@ -149,7 +138,7 @@ def build_around(make: Make, config: DecoderConfig, seed: int = 0) -> Decoder:
         generator.manual_seed(seed)
         model = Decoder(config, make(config))
         generator.manual_seed(seed)
-        shared = Decoder(config, NoPosition()).state_dict()
+        shared = Decoder(config, enc.NoPosition()).state_dict()
     model.load_state_dict(shared, strict=False)
     return model
 

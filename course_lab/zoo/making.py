@@ -227,8 +227,10 @@ def _settings(tier: str) -> dict[str, Any]:
     return {**TIERS[tier].settings(), "bytes": BYTES, "study_bytes": STUDY_BYTES}
 
 
-def _unit(run: dict[str, Any]) -> Unit:
-    return Unit(**{name: run[name] for name in Unit._fields})
+def _unit(entry: dict[str, Any]) -> Unit:
+    """The unit that a run or a record is of; records without tuning are of factor 1."""
+    factor = 1.0 if entry.get("tuned_steps") == 0 else entry["factor"]
+    return Unit(entry["tier"], entry["scheme"], entry["seed"], entry["method"], factor)
 
 
 def _stored() -> dict[str, list[dict[str, Any]]]:
@@ -239,17 +241,10 @@ def _add(unit: Unit, result: Result) -> None:
     """Put the result of a unit into `results.json`, in place of an earlier one."""
     stored = _stored()
     runs = [run for run in stored["runs"] if _unit(run) != unit]
-    records = [record for record in stored["records"] if not _is_of(record, unit)]
+    records = [record for record in stored["records"] if _unit(record) != unit]
     runs.append(result.run)
     records += [record._asdict() for record in result.records]
     _write(sorted(runs, key=_order), sorted(records, key=_order))
-
-
-def _is_of(record: dict[str, Any], unit: Unit) -> bool:
-    same = all(record[name] == getattr(unit, name) for name in ("tier", "scheme", "seed", "method"))
-    tuned = unit.factor != 1
-    return same and (record["factor"] == unit.factor and record["tuned_steps"] > 0 if tuned
-                     else record["tuned_steps"] == 0)  # fmt: skip
 
 
 def _order(entry: dict[str, Any]) -> tuple:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from course_lab import zoo
@@ -33,7 +33,8 @@ def report() -> str:
     parts = [TEXT, *(_tier(tier, records, runs) for tier in tiers)]
     if any(record.method for record in records):
         study = zoo.study()
-        parts += [_stretched(study), *(_tuned(study, factor) for factor in _tuned_at(study))]
+        factors = sorted({record.factor for record in study if record.tuned_steps})
+        parts += [_stretched(study), *(_tuned(study, factor) for factor in factors)]
     return "\n".join(parts)
 
 
@@ -112,10 +113,6 @@ def _is_start(record: Record, method: str | None, factor: float) -> bool:
     plain = record.method is None and method == "unchanged"
     stretched = (record.method, record.factor) == (method, factor)
     return (plain or stretched) and not record.tuned_steps
-
-
-def _tuned_at(records: Iterable[Record]) -> list[float]:
-    return sorted({record.factor for record in records if record.tuned_steps})
 
 
 def _pair(records: Sequence[Record], length: int) -> str:

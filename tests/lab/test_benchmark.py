@@ -90,7 +90,7 @@ def test_a_length_for_which_there_is_no_room_is_left_out():
 
 
 def test_the_plain_decoder_has_the_size_of_ours():
-    models = contenders.decoders(16)
+    models = contenders.decoders(32)
     sizes = [
         sum(p.numel() for p in models[n].parameters()) for n in ("learned", "plain torch, learned")
     ]

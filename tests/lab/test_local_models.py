@@ -61,7 +61,7 @@ def test_stretching_is_what_transformers_does_from_the_config(folder, tmp_path):
 def test_a_model_that_sets_its_own_frequencies_is_refused(folder):
     model = local_models.load(folder)
     model.rotary.rope_type = "dynamic"
-    with pytest.raises(CourseError, match="'dynamic' sets its frequencies in every call"):
+    with pytest.raises(CourseError, match="'dynamic' sets its frequencies itself"):
         local_models.stretched(model, yarn(16, 10_000, 4.0, 32))
 
 

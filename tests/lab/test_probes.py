@@ -8,7 +8,14 @@ import torch
 from torch import nn
 
 from course_lab import probes, zoo
-from course_lib.encodings import LearnedAbsolute, PositionScheme, Rotary, Sinusoidal, T5Bias
+from course_lib.encodings import (
+    LearnedAbsolute,
+    NoPosition,
+    PositionScheme,
+    Rotary,
+    Sinusoidal,
+    T5Bias,
+)
 from course_lib.encodings.rotary import rotate
 from course_lib.model import DecoderConfig
 
@@ -112,7 +119,7 @@ def test_findings_that_are_a_matter_of_taste():
     assert found("norm", Rotary(16)).says == "kept"
     assert found("moved on by 37", Grows()).value > 1
     assert found("far against near", Rotary(16)).value > 0.1
-    assert found("far against near", zoo.NoPosition()).says == "no decay"
+    assert found("far against near", NoPosition()).says == "no decay"
 
 
 def test_a_failure_is_told_in_its_finding_and_not_raised():

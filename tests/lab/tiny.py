@@ -14,7 +14,7 @@ from pathlib import Path
 import torch
 
 from course_lab import __main__ as commands
-from course_lab import corpus, running, training, zoo
+from course_lab import corpus, training, zoo
 from course_lab.zoo import Tier, making
 from course_lib.model import DecoderConfig
 
@@ -35,8 +35,7 @@ def shrink(replace, folder):
     replace(zoo, "HERE", folder)
     replace(zoo, "RESULTS", folder / "results.json")
     replace(zoo, "TIERS", {**zoo.TIERS, "small": TIER})
-    for module in (making, running):
-        replace(module, "TIERS", zoo.TIERS)
+    replace(making, "TIERS", zoo.TIERS)
     replace(corpus, "python_source", lambda: TEXT)
     replace(making, "python_source", lambda: TEXT)
     for name, value in SIZES.items():
