@@ -97,7 +97,7 @@ def train_scheme(arguments: Arguments) -> int:
 
 
 def _train(arguments: Arguments, place: torch.device) -> None:
-    """Until the weights are written, a checkpoint lies beside them, from which --resume goes on."""
+    """Train and write the weights; until then a checkpoint lies in their folder, for --resume."""
     scheme, seed, folder = arguments.scheme, arguments.seed, arguments.to
     tier = zoo.TIERS[arguments.tier]
     folder.mkdir(parents=True, exist_ok=True)

@@ -97,19 +97,19 @@ class Training:
         )
 
     def step(self) -> float:
-        """Draw a batch, take one step, and return the loss before it, in nats."""
+        """Draw a batch, take one step, and return the loss of the batch before it, in nats."""
         drawn = self.task(self._generator)
         self.tokens = drawn.tokens.numel()
         if not self.losses:
             self.settings["first batch"] = _fingerprint(drawn)
-        batch, asked = _share(drawn)
+        batch, count = _share(drawn)
         tokens, targets = (t.to(self.device) for t in batch)
         with torch.autocast(self.device.type, self.dtype, enabled=self.dtype != torch.float32):
             scores = self._parallel(tokens, torch.arange(tokens.shape[1], device=self.device))
         total = functional.cross_entropy(
             scores.float().flatten(0, 1), targets.flatten(), ignore_index=IGNORE, reduction="sum"
         )
-        loss = total / asked
+        loss = total / count
         self._optimizer.zero_grad()
         # DistributedDataParallel divides gradients by the number of processes
         (loss * _processes()).backward()
@@ -218,12 +218,12 @@ def _processes() -> int:
 
 def _share(batch: Batch) -> tuple[Batch, int]:
     """This process's rows of `batch`, and the number of targets in the whole batch."""
-    asked = int((batch.targets != IGNORE).sum())
+    count = int((batch.targets != IGNORE).sum())
     if not distributed.is_initialized():
-        return batch, asked
+        return batch, count
     if len(batch.tokens) % _processes():
         raise ValueError(
             f"a batch of {len(batch.tokens)} does not divide among {_processes()} processes"
         )
     rank = distributed.get_rank()
-    return Batch(*(t.chunk(_processes())[rank] for t in batch)), asked
+    return Batch(*(t.chunk(_processes())[rank] for t in batch)), count

@@ -14,10 +14,10 @@ encoding = sinusoidal_encoding(torch.arange(64), dim=64)
 fig, (left, right) = figures.figure(9, 3.6, columns=2, width_ratios=(1.5, 1))
 figures.draw_heat_map(left, encoding)
 left.set(
-    title="64 positions, told by 32 pairs of waves", xlabel="column", ylabel="position (tokens)"
+    title="64 positions, written as 32 pairs of waves", xlabel="column", ylabel="position (tokens)"
 )
 figures.draw_heat_map(right, encoding @ encoding.T / 32)
 right.set(
-    title="what two of them have in common", xlabel="position (tokens)", ylabel="position (tokens)"
+    title="how similar two of them are", xlabel="position (tokens)", ylabel="position (tokens)"
 )
 COVER.write_bytes(png(fig))

@@ -36,7 +36,7 @@ METHODS: dict[str, dict[str, Any]] = {
 """The look of each method of extension."""
 
 MORE: dict[str, dict[str, Any]] = {
-    "own": {"color": BLACK, "linestyle": "-", "marker": "o", "markersize": 3, "linewidth": 1},
+    "published": {"color": BLACK, "linestyle": "-", "marker": "o", "markersize": 3, "linewidth": 1},
     "paper": {"color": style.PURPLE, "linestyle": (0, (2, 1)), "marker": "<"},
 }
 """Looks for `methods` beside those: a published model's, and a paper's."""
@@ -96,7 +96,7 @@ def methods(
     for name, y in ys.items():
         method, _, label = name.partition(", ")
         look = dict((METHODS | MORE)[method])
-        if not markers and method != "own":
+        if not markers and method != "published":
             look.pop("marker")
         ax.plot(numbers(x), numbers(y), **look | ({"label": label} if label else {}))
     for name, place in (marks or {}).items():

@@ -19,7 +19,7 @@ def real_model(name: str) -> Figure:
         "ntk_aware": ntk_aware(model.head_dim, model.base, factor),
         "by_parts": by_parts(plain, factor, original, 1.0, 4.0),
         "yarn_released": yarn(model.head_dim, model.base, factor, original),
-        f"own, {name}": model.scaled(),
+        f"published, {name}": model.scaled(),
     }
     slowed = {method: plain / one.frequencies for method, one in scaled.items()}
     ticks = [2**k for k in range(7)]
