@@ -22,7 +22,7 @@ from course_lab.machine import device
 from course_lab.training import Training
 from course_lab.zoo import RECIPES, TIERS
 from course_lib import encodings as enc
-from course_lib.encodings.relative import distances_of
+from course_lib.encodings.consecutive import distances_of
 from course_lib.model import Decoder, DecoderConfig
 
 Work = Callable[[], object]

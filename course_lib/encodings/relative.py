@@ -9,7 +9,6 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from course_lib.encodings.angles import check_integers
-from course_lib.encodings.consecutive import distances_of as distances_of
 from course_lib.encodings.consecutive import for_every_pair
 from course_lib.encodings.scheme import PositionScheme, check_sizes
 

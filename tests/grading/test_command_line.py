@@ -152,3 +152,8 @@ def test_in_a_kernel_a_failure_is_a_picture_and_a_few_lines(tmp_path: Path) -> N
     assert error.ename == "CheckFailed" and len(error.traceback) <= 10
     assert "counts from 1" in "".join(error.traceback)
     assert notebook.cells[2].outputs[0].data["text/plain"] == "Grade this notebook"
+
+
+def test_course_has_the_laboratory_s_commands_as_well() -> None:
+    for words in (["train", "rope"], ["zoo"], ["bench"], ["results"], ["short"], ["waveforms"]):
+        assert callable(cli.parser().parse_args(words).run)
