@@ -1,4 +1,4 @@
-"""Where the first edition kept what is now `course_grading`; nothing is left here but directions."""
+"""Where the first edition kept what is now `course_grading`: nothing but directions is left."""
 
 MOVED = ("CheckFailed", "check", "grade_button", "hint", "progress")
 
