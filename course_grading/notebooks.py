@@ -11,8 +11,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import nbformat
-
 from course_lab.errors import CourseError
 
 Cell = dict[str, Any]
@@ -87,6 +85,9 @@ def as_notebook(cells: list[Cell]) -> dict[str, Any]:
 
 def write(path: Path, notebook: dict[str, Any]) -> None:
     """Write as Jupyter does, keys sorted; the file is there whole or not at all."""
+    # here, since every sheet imports this file, and nbformat takes over a second to import
+    import nbformat
+
     text: str = nbformat.writes(nbformat.from_dict(notebook))
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
