@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from functools import partial
 from random import Random
 from typing import Any
@@ -34,7 +35,10 @@ def draw(exercise: Exercise, rng: Random) -> list[Any]:
 def ask_all(exercise: Exercise, answer: Any, questions: list[Any]) -> list[Outcome]:
     """One outcome for each question: {"value": ...} or {"raised": ..., "message": ...}."""
     if exercise.kind in ("predict", "measure"):
-        return [ask(answer if callable(answer) else lambda: answer, ()) for _ in questions]
+        return [ask(lambda: number_in(answer() if callable(answer) else answer), ())]
+    if not callable(answer):
+        message = f"it should be a function, got {short(answer)}"
+        return [{"raised": "TypeError", "message": message} for _ in questions]
     if exercise.kind == "test":
         return [ask(answer, (_nameless(exercise.versions[i].function),)) for i in questions]
     if exercise.evidence:
@@ -43,16 +47,28 @@ def ask_all(exercise: Exercise, answer: Any, questions: list[Any]) -> list[Outco
 
 
 def ask(answer: Callable[..., Any], arguments: tuple[Any, ...]) -> Outcome:
-    """Call `answer`. KeyboardInterrupt passes: it is how an endless loop is ended."""
+    """Call `answer`. KeyboardInterrupt passes: it is how an endless loop is ended.
+
+    Everything else is caught, since pytest's own failures are no Exceptions.
+    """
     try:
         value = answer(*arguments)
         outcome = {"value": encode(value)}
         if len(json.dumps(outcome)) > LARGEST:
             raise OverflowError(f"the result is too large to compare: {short(value)}")
         return outcome
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         raised = "ValueError" if isinstance(error, ValueError) else type(error).__name__
         return {"raised": raised, "message": str(error)[:500]}
+
+
+def number_in(value: Any) -> Any:
+    """The number in a Decimal, or in a NumPy array of one element; anything else as it is."""
+    if isinstance(value, Decimal):
+        return float(value)
+    return value.item() if getattr(value, "size", None) == 1 and hasattr(value, "item") else value
 
 
 def _ask_case(answer: Callable[..., Any], question: Mapping[str, Any]) -> Outcome:

@@ -10,6 +10,8 @@ from typing import Any, Literal
 from course_lab.errors import CourseError
 
 Kind = Literal["implement", "repair", "predict", "measure", "test", "design"]
+STUB = "replace this line by your code"
+"""What a released function says, as NotImplementedError, until somebody writes it."""
 Case = Mapping[str, Any]
 """One call: argument names, for the message, to values. Values are passed by position."""
 

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from course_grading.asking import Outcome, ask_all
-from course_grading.exercise import Exercise, Mistake
+from course_grading.exercise import STUB, Exercise, Mistake
 from course_grading.values import Other, decode, difference, short, tolerance
 
 
@@ -57,10 +57,14 @@ def _readable(outcome: Any) -> bool:
 
 
 def not_attempted(exercise: Exercise, outcomes: list[Outcome]) -> bool:
-    """A stub raises NotImplementedError whatever it is called with; a number's stub is None."""
+    """A stub raises its own error whatever it is called with; a number's stub is None.
+
+    Torch raises NotImplementedError as well, where it has no kernel for a dtype.
+    """
     if exercise.kind in ("predict", "measure") and "value" in outcomes[0]:
         return outcomes[0]["value"] in (None, {"other": "ellipsis"})
-    return all(outcome.get("raised") == "NotImplementedError" for outcome in outcomes)
+    stub = ("NotImplementedError", STUB)
+    return all((outcome.get("raised"), outcome.get("message")) == stub for outcome in outcomes)
 
 
 def next_step(number: str, verdict: str) -> str:
@@ -97,7 +101,7 @@ def _judge_function(exercise: Exercise, questions: list[Any], outcomes: list[Out
     assert problem
     arguments = ", ".join(f"{name}={short(decode(v))}" for name, v in questions[first].items())
     message = f"{exercise.name}({arguments})\n{problem.says}"
-    mistake = _named_mistake(exercise, questions, outcomes, failing)
+    mistake = _named_mistake(exercise, questions, expected, outcomes, problems)
     return _failed(message, mistake, pictured=problem.pictured)
 
 
@@ -114,7 +118,7 @@ def find_problem(
     if problem and problem.form:
         return problem
     if outcome.get("mutated"):
-        return Problem("  changed its input in place: work on a new tensor (x = x * 2, not x *= 2)")
+        return Problem("  changed its input in place: work on a new one (x = x * 2, not x *= 2)")
     case = {name: decode(plain) for name, plain in question.items()}
     for required in exercise.properties:
         if not _holds(required.holds, case, value):
@@ -207,7 +211,7 @@ def _tensor_problem(expected: Tensor, got: Any) -> Problem | None:
         message = f"  should have shape {tuple(expected.shape)}, got {tuple(got.shape)}"
         return Problem(message, form=True)
     if not _dtype_suffices(expected.dtype, got.dtype):
-        return Problem(f"  should have dtype {expected.dtype}, got {got.dtype}", form=True)
+        return Problem(f"  should have {_wanted(expected.dtype)}, got {got.dtype}", form=True)
     if (got.isnan() & ~expected.isnan()).any():
         where = tuple((got.isnan() & ~expected.isnan()).nonzero()[0].tolist())
         return Problem(f"  gives nan (not a number), first at {list(where)}", form=True)
@@ -232,21 +236,55 @@ def _dtype_suffices(expected: torch.dtype, got: torch.dtype) -> bool:
     return not _inexact(got) and (expected == torch.bool) == (got == torch.bool)
 
 
+def _wanted(dtype: torch.dtype) -> str:
+    """The dtypes that would do, in words."""
+    if _inexact(dtype):
+        return f"dtype {dtype}, or a more precise one"
+    return f"dtype {dtype}" if dtype == torch.bool else "whole numbers, such as torch.int64"
+
+
 def _inexact(dtype: torch.dtype) -> bool:
     return dtype.is_complex or dtype.is_floating_point
 
 
 def _named_mistake(
-    exercise: Exercise, questions: list[Any], outcomes: list[Outcome], failing: list[int]
+    exercise: Exercise,
+    questions: list[Any],
+    expected: list[Outcome],
+    outcomes: list[Outcome],
+    problems: list[Problem | None],
 ) -> Mistake | None:
-    """The mistake whose outcomes are the learner's: on all cases, else on all failing ones."""
-    candidates = []
+    """The mistake that does what the learner's answer does.
+
+    It passes the cases that the answer passes, and fails the others in the same way, with the same
+    values. An exception is not enough: anything may have raised it. Two are: a ValueError where the
+    task asks for some, and what the evidence of a design raises, since that says where.
+    """
+    telling = {"ValueError"} if any("raised" in right for right in expected) else set()
+    telling |= {"RuntimeError"} if exercise.kind == "design" else set()
+    failing = [outcome for outcome, problem in zip(outcomes, problems, strict=True) if problem]
+    if not any("raised" not in one or one["raised"] in telling for one in failing):
+        return None
     for mistake in exercise.mistakes:
         theirs = ask_all(exercise, mistake.answer, questions)
-        agree = [_same_outcome(a, b) for a, b in zip(theirs, outcomes, strict=True)]
-        if all(agree[i] for i in failing):
-            candidates.append((sum(agree), mistake))
-    return max(candidates, key=lambda pair: pair[0])[1] if candidates else None
+        if all(
+            bool(find_problem(exercise, question, right, wrong)) == bool(problem)
+            and (not problem or _fail_alike(right, wrong, outcome))
+            for question, right, wrong, outcome, problem in zip(
+                questions, expected, theirs, outcomes, problems, strict=True
+            )
+        ):
+            return mistake
+    return None
+
+
+def _fail_alike(right: Outcome, wrong: Outcome, outcome: Outcome) -> bool:
+    """Whether two outcomes, both wrong, are wrong in the same way."""
+    if "raised" in right:  # both should have refused: what they gave instead does not matter
+        return ("raised" in wrong) == ("raised" in outcome)
+    if wrong.get("raised") == outcome.get("raised") == "ValueError":  # each in its own words
+        return True
+    return _same_outcome(wrong, outcome)
 
 
 def _same_outcome(wrong: Outcome, outcome: Outcome) -> bool:
@@ -274,14 +312,14 @@ def _judge_number(exercise: Exercise, value: Any, outcome: Outcome) -> Verdict:
     if _near(exercise, number, exercise.reference):
         return Verdict("passed", exercise.points)
     close = (mistake for mistake in exercise.mistakes if _near(exercise, number, mistake.answer))
-    message = f"`{exercise.name}` = {short(number)} is not right."
+    message = f"`{exercise.name}` = {number!r} is not right."
     return _failed(message, next(close, None))
 
 
 def _near(exercise: Exercise, number: float, right: Any) -> bool:
     target = float(right() if callable(right) else right)
     # the last digits of a float are not the learner's to get right
-    return abs(number - target) <= max(exercise.relative_tolerance, 1e-9) * abs(target)
+    return abs(number - target) <= max(exercise.relative_tolerance, 1e-6) * abs(target)
 
 
 # Tests that the learner writes
@@ -308,8 +346,11 @@ def _judge_test(exercise: Exercise, questions: list[int], outcomes: list[Outcome
         if version.right:
             why = f"{outcome['raised']}: {outcome.get('message') or 'no message'}"
             message = f"`{exercise.name}` rejects a version that is right ({version.name}): {why}\n"
-            asserted = outcome["raised"] == "AssertionError"
-            return _failed(message + (version.why or ROUNDING if asserted else BROKEN), mistake)
+            if outcome["raised"] != "AssertionError":
+                return _failed(message + BROKEN, None)
+            # a version's own remark assumes a cause, and fits only if no other right one is refused
+            alone = sum(one.right for one, _ in rejected) == 1
+            return _failed(message + (version.why if alone and version.why else ROUNDING), mistake)
     if not survivors:
         return Verdict("passed", exercise.points)
     killed = wrong - len(survivors)

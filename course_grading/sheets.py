@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from course_grading.exercise import Exercise
+from course_grading.exercise import STUB, Exercise
 from course_grading.notebooks import (
     BUTTON,
     Cell,
@@ -116,7 +116,7 @@ def without_solution(source: str) -> str:
         if marker == BEGIN:
             lines.append(indent + PLACE)
             if indent:
-                lines.append(f'{indent}raise NotImplementedError("replace this line by your code")')
+                lines.append(f'{indent}raise NotImplementedError("{STUB}")')
         inside = (inside or marker == BEGIN) and marker != END
         if not inside and marker != END:
             lines.append(line)

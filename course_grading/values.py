@@ -123,7 +123,13 @@ def difference(expected: Tensor, got: Tensor) -> Difference | None:
     wide = torch.complex128 if common.is_complex else exact
     a, b = expected.to(wide), got.to(wide)
     same = (a == b) | ((a != a) & (b != b))
-    error = (a - b).abs().to(torch.float64).nan_to_num(nan=math.inf).masked_fill(same, 0.0)
+    error = (
+        (a - b)
+        .abs()
+        .to(torch.float64)
+        .nan_to_num(nan=math.inf, posinf=math.inf)
+        .masked_fill(same, 0.0)
+    )
     wrong = error > tolerance(expected)
     if not wrong.any():
         return None

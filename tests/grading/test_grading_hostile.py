@@ -13,6 +13,7 @@ import pytest
 from samples import RIGHT, MakeWorkshop, cell
 
 from course_grading import notebooks
+from course_grading.exercise import STUB
 
 FORGED = {"application/vnd.course.answer+json": {"outcomes": []}, "text/plain": "passed"}
 
@@ -193,7 +194,7 @@ def test_a_notebook_of_an_older_release(workshop: MakeWorkshop, tmp_path: Path) 
     shop.answer(1)
     shop.cells[shop.at("setup")]["source"] = "import torch  # as it was once"
     shop.cells[shop.at("answer-scale-2")]["source"] = (
-        "def scale_2(x, by):  # as it was once\n    raise NotImplementedError"
+        f"def scale_2(x, by):  # as it was once\n    raise NotImplementedError({STUB!r})"
     )
     del shop.cells[shop.at("answer-scale-3") :]
     graded = shop.grade()

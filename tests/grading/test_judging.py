@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -16,7 +17,7 @@ from sample_specs import EXERCISES, NUMBER, POSITIVE, TEST, a_test, careless_tes
 
 from course_grading import checking, exercise
 from course_grading.asking import ask_all, draw
-from course_grading.exercise import Exercise
+from course_grading.exercise import STUB, Exercise, Mistake
 from course_grading.judging import Verdict, disagreement, judge
 from course_grading.values import decode, difference, encode, tolerance
 from course_lab.figures.style import png
@@ -97,7 +98,10 @@ def test_the_tolerance_follows_the_expected_dtype_and_size(dtype: torch.dtype) -
         (lambda x, factor: (x * factor).numpy(), "got a value of type numpy.ndarray: torch.from"),
         (lambda x, factor: (x * factor).tolist(), "got a list: torch.tensor"),
         (lambda x, factor: (x * factor)[None], "should have shape (3,), got (1, 3)"),
-        (lambda x, factor: (x * factor).long(), "should have dtype torch.float32, got torch.int64"),
+        (
+            lambda x, factor: (x * factor).long(),
+            "or a more precise one, got torch.int64",
+        ),
         (lambda x, factor: (x * factor).bfloat16(), "got torch.bfloat16"),
         (lambda x, factor: (x * factor).to(torch.complex64), "got torch.complex64"),
         (
@@ -176,7 +180,44 @@ def test_a_whole_number_will_do_where_a_float_is_expected() -> None:
 
 
 def stub(*arguments: object) -> None:
-    raise NotImplementedError
+    raise NotImplementedError(STUB)
+
+
+def test_torch_s_own_not_implemented_error_is_an_answer_that_fails() -> None:
+    """Torch raises it where it has no kernel for a dtype, as for `&` of floats."""
+    verdict = verdict_on(SCALE, lambda x, factor: x & x)
+    assert verdict.verdict == "failed" and "raised NotImplementedError" in verdict.message
+
+
+def test_an_exception_alone_gets_no_name() -> None:
+    def stumbles(x: torch.Tensor, factor: float) -> torch.Tensor:
+        raise RuntimeError("too few rows")
+
+    mistake = Mistake("stumbles", "It stumbles.", stumbles)
+    exercise = replace(SCALE, mistakes=(mistake,))
+    assert verdict_on(exercise, stumbles).mistake is None
+
+
+def test_a_name_is_given_only_where_the_mistake_fails_and_passes_alike() -> None:
+    """The third case refuses a factor of 0; the mistake named adds, and refuses it."""
+    adds = Mistake("adds", "It adds.", lambda x, factor: scaled(x, factor) * 0 + x + factor)
+    exercise = replace(SCALE, mistakes=(adds,))
+    assert verdict_on(exercise, adds.answer).mistake == "adds"
+    assert verdict_on(exercise, lambda x, factor: x + factor).mistake is None
+
+
+def test_a_number_given_for_a_function_is_no_function() -> None:
+    assert "should be a function, got 3" in verdict_on(SCALE, 3).message
+
+
+def test_pytest_s_own_failure_counts_as_raised() -> None:
+    def a_test_with_raises(square: Callable[..., Any]) -> None:
+        assert square(2) == 4
+        with pytest.raises(ValueError):
+            square(-1)
+
+    judged = verdict_on(EXERCISES[f"scale-{TEST}"], a_test_with_raises)
+    assert judged.verdict == "failed" and "rejects a version that is right" in judged.message
 
 
 def test_a_stub_is_not_attempted() -> None:
