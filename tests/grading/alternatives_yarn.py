@@ -7,17 +7,17 @@ import torch
 
 
 def by_parts_in_loops(frequencies, factor, original_length, slow, fast):
-    found = []
+    stretched = []
     for frequency in frequencies.tolist():
         turns = original_length / (2 * math.pi / frequency)
         if turns >= fast:
-            found.append(frequency)
+            stretched.append(frequency)
         elif turns <= slow:
-            found.append(frequency / factor)
+            stretched.append(frequency / factor)
         else:
             keep = (turns - slow) / (fast - slow)
-            found.append(frequency * (keep + (1 - keep) / factor))
-    return torch.tensor(found)
+            stretched.append(frequency * (keep + (1 - keep) / factor))
+    return torch.tensor(stretched)
 
 
 def by_parts_in_wavelengths(frequencies, factor, original_length, slow, fast):
@@ -26,6 +26,21 @@ def by_parts_in_wavelengths(frequencies, factor, original_length, slow, fast):
     blended = (1 - blend) * frequencies / factor + blend * frequencies
     kept = torch.where(wave < original_length / fast, frequencies, blended)
     return torch.where(wave > original_length / slow, frequencies / factor, kept)
+
+
+def by_parts_in_float64(frequencies, factor, original_length, slow, fast):
+    turns = original_length * frequencies.double() / (2 * math.pi)
+    return frequencies / torch.lerp(
+        torch.full_like(turns, float(factor)), torch.ones_like(turns), turns.ge(fast).double()
+    ).where((turns <= slow) | (turns >= fast), 1 / (
+        1 / factor + (1 - 1 / factor) * (turns - slow) / (fast - slow)))  # fmt: skip
+
+
+def by_parts_in_float32(frequencies, factor, original_length, slow, fast):
+    frequencies = frequencies.float()
+    turns = original_length * frequencies / (2 * math.pi)
+    share = torch.clamp((fast - turns) / (fast - slow), 0, 1)
+    return frequencies * (1 - share) + frequencies * share / factor
 
 
 def yarn_by_numpy(positions, dim, base, factor, original_length):
@@ -43,6 +58,26 @@ def yarn_by_complex_numbers(positions, dim, base, factor, original_length):
     return torch.stack([hands.real, hands.imag])
 
 
+def yarn_in_loops(positions, dim, base, factor, original_length):
+    size, rows = 0.1 * math.log(factor) + 1, []
+    for position in positions.flatten().tolist():
+        for pair in range(dim // 2):
+            theta = base ** (-2 * pair / dim)
+            keep = min(1, max(0, (original_length * theta / (2 * math.pi) - 1) / 31))
+            angle = position * theta * (keep + (1 - keep) / factor)
+            rows.append((size * math.cos(angle), size * math.sin(angle)))
+    return torch.tensor(rows).T.reshape(2, *positions.shape, dim // 2)
+
+
+def stretch_test_in_float32(stretch):
+    expected = torch.tensor(1 + math.log(3.5) / math.log(50)).sqrt()
+    short, long = torch.rand(6, dtype=torch.float64), torch.rand(6, dtype=torch.float64)
+    for length in (1, 49, 50, 51, 52, 175, 176, 1000, 50, 51):
+        divisors, factor = stretch(length, 50, 3.5, short.tolist(), long.tolist())
+        torch.testing.assert_close(torch.tensor(divisors).double(), long if length > 50 else short)
+        torch.testing.assert_close(torch.tensor(factor).float(), expected)
+
+
 def stretch_test_one_by_one(stretch):
     for length in range(98, 104):
         divisors, factor = stretch(length, 100, 4.0, [1.0, 1.0], [2.0, 4.0])
@@ -51,7 +86,12 @@ def stretch_test_one_by_one(stretch):
 
 
 ALTERNATIVES = {
-    "yarn-by-parts": [by_parts_in_loops, by_parts_in_wavelengths],
-    "yarn-backwards": [yarn_by_numpy, yarn_by_complex_numbers],
-    "longrope-test": [stretch_test_one_by_one],
+    "yarn-by-parts": [
+        by_parts_in_loops,
+        by_parts_in_wavelengths,
+        by_parts_in_float64,
+        by_parts_in_float32,
+    ],
+    "yarn-backwards": [yarn_by_numpy, yarn_by_complex_numbers, yarn_in_loops],
+    "longrope-test": [stretch_test_one_by_one, stretch_test_in_float32],
 }
