@@ -14,7 +14,7 @@ from random import Random
 from typing import Any
 
 from course_grading.exercise import Exercise
-from course_grading.values import decode, encode, short
+from course_grading.values import decode, elements, encode, short
 
 MIME = "application/vnd.course.answer+json"
 LARGEST = 400_000
@@ -53,6 +53,8 @@ def ask(answer: Callable[..., Any], arguments: tuple[Any, ...]) -> Outcome:
     """
     try:
         value = answer(*arguments)
+        if elements(value, LARGEST) > LARGEST:  # before it is encoded, which takes memory
+            raise OverflowError(f"the result is too large to compare: {short(value)}")
         outcome = {"value": encode(value)}
         if len(json.dumps(outcome)) > LARGEST:
             raise OverflowError(f"the result is too large to compare: {short(value)}")

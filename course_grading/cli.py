@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import sys
 from collections.abc import Callable
@@ -63,6 +64,17 @@ def _must_be_gradable(path: Path, released: Path) -> None:
         raise CourseError(f"{path} is no exercise notebook; there are {', '.join(names)}")
     if not path.exists() and not path.parent.is_dir():
         raise CourseError(f"there is no file {path}")
+
+
+def _seconds(text: str) -> float:
+    """A time limit."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds < math.inf:
+        raise argparse.ArgumentTypeError(f"must be a number of seconds above 0, got {text}")
+    return seconds
 
 
 def exercises(arguments: Arguments) -> int:
@@ -126,7 +138,7 @@ def parser() -> argparse.ArgumentParser:
     grading.add_argument("paths", nargs="*", type=Path, help="notebooks or folders of them")
     for kind in ("json", "html", "junit"):
         grading.add_argument(f"--{kind}", type=Path, metavar="FILE", help=f"write {kind} there")
-    grading.add_argument("--timeout", type=float, default=60.0, help="seconds for each cell")
+    grading.add_argument("--timeout", type=_seconds, default=60.0, help="seconds for each cell")
     generating = add_learners("exercises", exercises)
     generating.add_argument("--solutions", type=Path, default=home("solutions"), metavar="DIR")
     generating.add_argument("--force", action="store_true", help="replace changed ones as well")

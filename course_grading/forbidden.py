@@ -7,6 +7,7 @@ object (`check`). Neither stops someone who sets out to hide it; both stop the h
 from __future__ import annotations
 
 import ast
+import re
 import sys
 import warnings
 from collections.abc import Iterable
@@ -21,13 +22,17 @@ OFFERED = {"check", "hint", "progress", "grade_button"}
 """What of `course_grading` is there for learners."""
 
 
+RUNS_PYTHON = re.compile(r"\A\s*%%(time|timeit|capture|prun)\b.*\n?")
+"""The head of a cell magic whose body is Python like any other."""
+
+
 def parse(source: str) -> ast.Module | None:
     """The cell's syntax tree, magics and shell lines included; None for a syntax error."""
     from IPython.core.inputtransformer2 import TransformerManager
 
     with warnings.catch_warnings(action="ignore"):
         try:
-            tree = ast.parse(TransformerManager().transform_cell(source))
+            tree = ast.parse(TransformerManager().transform_cell(RUNS_PYTHON.sub("", source)))
             compile(tree, "cell", "exec", TOP_LEVEL_AWAIT)  # finds a `return` outside a function
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return None

@@ -307,6 +307,8 @@ def _judge_number(exercise: Exercise, value: Any, outcome: Outcome) -> Verdict:
     if number is None or isinstance(number, bool):
         message = f"`{exercise.name}` should be a number, got {short(value)}"
         return _failed(message, None)
+    if abs(number) > 1e300:
+        return _failed(f"`{exercise.name}` is too large to be right", None)
     if math.isnan(number):
         return _failed(f"`{exercise.name}` is nan, not a number", None)
     if _near(exercise, number, exercise.reference):

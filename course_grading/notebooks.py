@@ -25,6 +25,8 @@ class NotebookError(CourseError):
 
 def read(path: Path) -> list[Cell]:
     """The cells of a notebook, each with `source` as one string, `id` and `metadata`."""
+    if path.exists() and not path.is_file():  # a pipe would be waited for without end
+        raise NotebookError(f"{path.name} is no file that could be read")
     try:
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
@@ -43,8 +45,12 @@ def read(path: Path) -> list[Cell]:
 
 
 def as_text(source: Any) -> str:
-    """A cell's source or output, which the format allows to be a list of lines."""
-    return "".join(map(str, source)) if isinstance(source, list) else str(source)
+    """A cell's source or output, which the format allows to be a list of lines.
+
+    Half an emoji, which JSON can hold and no file of text can, becomes a question mark.
+    """
+    text = "".join(map(str, source)) if isinstance(source, list) else str(source)
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _regular(cell: Cell) -> Cell:

@@ -14,6 +14,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -53,6 +54,8 @@ class Round:
     why: str = ""
 
 
+TWICE = {"verdict": "error", "message": "two verdicts came for this exercise, so neither counts."}
+LEFT_OUT = "A cell beside the answer was left out, since {why}. It begins with `{line}`."
 Progress = Callable[[], None]
 
 
@@ -118,7 +121,7 @@ def _scored(exercise: Exercise, verdict: dict[str, Any]) -> dict[str, Any]:
         "id": exercise.slug,
         "number": exercise.number,
         "title": exercise.title,
-        "points": verdict.get("points", 0),
+        "points": min(max(verdict.get("points", 0), 0), exercise.points),
         "max_points": exercise.points,
         "verdict": verdict["verdict"],
         "mistake": verdict.get("mistake"),
@@ -155,15 +158,18 @@ def run_rounds(
         for number, one in enumerate(cells)
     ]  # fmt: skip
     done: set[str] = set()
+    left_out: dict[str | None, str] = {}
     while pending := [c for c in numbered if c["role"] == "check" and c["exercise"] not in done]:
         result = run_round(numbered, settings)
         for id, verdict in result.verdicts.items():
-            settle(id, verdict)
+            settle(id, _with_note(verdict, left_out.get(id)))
         done |= set(result.verdicts)
         culprit = next((c for c in numbered if c["id"] == result.culprit), None)
         blamed = culprit["exercise"] if culprit else None
         blame = {"verdict": result.verdict, "message": result.why}
-        if blamed:
+        if culprit and culprit["role"] == "beside":  # the answer itself may be right
+            left_out[blamed] = LEFT_OUT.format(line=_first_line(culprit["source"]), why=result.why)
+        elif blamed:
             settle(blamed, blame)
             done.add(blamed)
         if culprit is None or culprit["role"] == "other":
@@ -177,6 +183,16 @@ def run_rounds(
             and cell["id"] not in result.slow
             and not (cell["role"] == "check" and cell["exercise"] in done)
         ]
+
+
+def _with_note(verdict: dict[str, Any], note: str | None) -> dict[str, Any]:
+    if note is None or verdict["verdict"] == "passed":
+        return verdict
+    return {**verdict, "message": f"{verdict['message']}\n{note}"}
+
+
+def _first_line(source: str) -> str:
+    return next((line.strip() for line in source.splitlines() if line.strip()), "")[:60]
 
 
 def run_round(cells: list[dict[str, Any]], settings: Settings) -> Round:
@@ -197,7 +213,7 @@ def run_round(cells: list[dict[str, Any]], settings: Settings) -> Round:
             process.kill()
             events, errors = process.communicate()
             ended = f"grading was stopped after {limit:g} s."
-    result = read_events([json.loads(line) for line in events.split("\n")[:-1]])
+    result = read_events(list(map(_event, events.split("\n")[:-1])), process.returncode)
     result.why = result.why or f"{ended} {errors[-500:]}".strip()
     return result
 
@@ -207,6 +223,7 @@ def clean_environment(folder: str) -> dict[str, str]:
     steering = ("PYTEST", "JPY_", "JUPYTER", "IPYTHON", "MPL", "NBVAL", "COLUMNS")
     kept = {k: v for k, v in os.environ.items() if not k.startswith(steering)}
     return kept | {
+        "TMPDIR": folder,  # so that nothing is left of a kernel that died
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
         "IPYTHONDIR": f"{folder}/ipython",
         "JUPYTER_RUNTIME_DIR": f"{folder}/runtime",
@@ -215,9 +232,23 @@ def clean_environment(folder: str) -> dict[str, str]:
     }
 
 
-def read_events(events: list[dict[str, Any]]) -> Round:
-    """A round from its events. A cell that started, and neither ended nor died, is the culprit."""
+def _event(line: str) -> dict[str, Any]:
+    """What the judge wrote on a line; something else may have written there as well."""
+    with suppress(ValueError):
+        event = json.loads(line)
+        if isinstance(event, dict):
+            return {"event": None} | event
+    return {"event": None}
+
+
+def read_events(events: list[dict[str, Any]], status: int = 0) -> Round:
+    """A round from its events. A cell that started, and neither ended nor died, is the culprit.
+
+    A verdict counts only if the judge came to its end, and if it is the only one on its exercise:
+    from a judge that was stopped on the way, anything may have been written in its name.
+    """
     result = Round()
+    whole = status >= 0 and bool(events) and events[-1]["event"] == "done"
     for event in events:
         if event["event"] == "start":
             result.culprit = event["cell"]
@@ -225,8 +256,9 @@ def read_events(events: list[dict[str, Any]]) -> Round:
             result.culprit = None
             if not event["again"]:
                 result.slow.add(event["cell"])
-        elif event["event"] == "verdict":
-            result.verdicts[event["exercise"]] = event
+        elif event["event"] == "verdict" and whole:
+            twice = event["exercise"] in result.verdicts
+            result.verdicts[event["exercise"]] = TWICE if twice else event
         elif event["event"] in ("died", "broken"):
             result.verdict, result.why = event.get("verdict", "error"), event["why"]
     return result

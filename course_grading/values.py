@@ -52,6 +52,22 @@ def encode(value: Any) -> Any:
     return {"other": name if kind.__module__ == "builtins" else f"{kind.__module__}.{name}"}
 
 
+def elements(value: Any, enough: int) -> int:
+    """How many numbers and texts `value` holds; counting ends where there are more than enough."""
+    if isinstance(value, Tensor):
+        return value.numel()
+    if isinstance(value, dict):
+        value = [*value, *value.values()]
+    if not isinstance(value, (list, tuple)):
+        return 1
+    total = len(value)
+    for item in value:
+        if total > enough:
+            break
+        total += elements(item, enough) - 1
+    return total
+
+
 def _encode_tensor(tensor: Tensor) -> dict[str, Any]:
     plain = tensor.detach().cpu().resolve_conj().resolve_neg().reshape(-1)
     # a single number may have any stride and count as contiguous; viewed as bytes it must have 1

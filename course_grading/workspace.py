@@ -19,6 +19,8 @@ from course_grading.exercise import Exercise
 from course_grading.notebooks import Cell, NotebookError
 from course_grading.sheets import generate
 
+TAKE_BACK = "git reset --soft $(git merge-base HEAD @{upstream})"
+
 
 def release(solutions: Path, released: Path, exercises: dict[str, Exercise]) -> None:
     """Generate every released notebook from its solution; writes nothing if one is faulty."""
@@ -122,7 +124,7 @@ def update(folder: Path) -> Iterator[str]:
         if changed:
             _git(folder, "checkout", "HEAD", "--", *(path.relative_to(folder) for path in changed))
         base = {path: notebooks.read(path) for path in changed}
-        _git(folder, "pull", "--ff-only")
+        _pull(folder)
         sheets = [
             {"name": path.name, "base": base[path], "mine": learner[path],
              "backup": str(backups[path])} for path in changed
@@ -134,6 +136,17 @@ def update(folder: Path) -> Iterator[str]:
         raise
     yield from lines
     yield "up to date"
+
+
+def _pull(folder: Path) -> None:
+    _git(folder, "fetch")
+    if int(_git(folder, "rev-list", "--count", "@{upstream}..HEAD")):
+        raise NotebookError(
+            "you have commits of your own, so the new release cannot be put in their place. "
+            f"Nothing was changed. `{TAKE_BACK}` takes your commits back and keeps your files as "
+            "they are; then run `make update` again"
+        )
+    _git(folder, "merge", "--ff-only", "@{upstream}")
 
 
 def _carry(folder: Path, sheets: list[dict[str, Any]]) -> list[str]:

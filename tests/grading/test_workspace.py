@@ -163,6 +163,21 @@ def test_update_carries_answers_into_a_newer_release(clone: tuple[Workshop, Path
     assert notebooks.read(shop.path) == now
 
 
+def test_answers_that_were_committed_are_carried_over_once_they_are_taken_back(
+    clone: tuple[Workshop, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    shop, _ = clone
+    shop.answer(1)
+    mine = save(shop.path, shop.cells).read_bytes()
+    git(shop.exercises, "commit", "-qam", "my answers")
+    assert course(shop, "update") == 2 and shop.path.read_bytes() == mine
+    assert workspace.TAKE_BACK in capsys.readouterr().err
+    subprocess.run(workspace.TAKE_BACK, shell=True, cwd=shop.exercises, check=True)
+    assert course(shop, "update") == 0 and "1 answer in;" in capsys.readouterr().out
+    sources = {cell["id"]: cell["source"] for cell in notebooks.read(shop.path)}
+    assert sources["answer-scale-1"] == shop.answer(1)["source"] and "new-cell" in sources
+
+
 def test_an_update_that_fails_leaves_everything_as_it_was(clone: tuple[Workshop, Path]) -> None:
     shop, upstream = clone
     shop.answer(1)
