@@ -11,6 +11,7 @@ from torch import Tensor
 
 from course_grading.exercise import Case, Exercise, Mistake, Property, Version, mistake
 from course_grading.specs.draw import normal, shuffled
+from course_grading.values import difference
 
 Turn = Callable[[Tensor, Tensor, float], Tensor]
 Places = Callable[[int, int], Tensor]
@@ -56,6 +57,10 @@ SPACING = Exercise(
                 "torch.finfo(torch.float32).eps is the spacing from 1 to 2. It grows in steps, "
                 "with each power of two: multiply by 2^19, not by 1 000 000.",
                 lambda: 1e6 * torch.finfo(torch.float32).eps),
+        Mistake("a decimal digit too few",
+                "Rounded to two decimals this is near, but the spacing is a power of two: give "
+                "all its digits, or write it as one.",
+                0.06),
         Mistake("the spacing near 1",
                 "This is float32's spacing between 1 and 2. Near a million the same 24 digits have "
                 "to hold 20 digits in front of the point.",
@@ -131,24 +136,51 @@ def _converting(
     return to_half
 
 
+@mistake("head width from the number of columns",
+         "You take the width of a head from the weight's columns. They are the model's width, "
+         "which need not be num_heads times head_dim: divide the number of *rows* by the number "
+         "of heads.")  # fmt: skip
+def _width_of_columns(q_weight, k_weight, v_weight, num_heads, num_kv_heads):
+    order = _order(q_weight.shape[1] // num_heads)
+
+    def moved(weight):
+        return weight.unflatten(0, (-1, len(order)))[:, order].flatten(0, 1)
+
+    return moved(q_weight), moved(k_weight), v_weight
+
+
 def _weight_cases(rng: Random) -> list[Case]:
-    def case(heads, kv_heads, head_dim, dtype=torch.float32) -> Case:
-        dim = heads * head_dim
-        rows = (dim, kv_heads * head_dim, kv_heads * head_dim)
+    def case(heads, kv_heads, head_dim, dim=None, dtype=torch.float32) -> Case:
+        dim = dim or heads * head_dim
+        rows = (heads * head_dim, kv_heads * head_dim, kv_heads * head_dim)
         q, k, v = (normal(rng, n, dim, dtype=dtype) for n in rows)
         return {"q_weight": q, "k_weight": k, "v_weight": v,
                 "num_heads": heads, "num_kv_heads": kv_heads}  # fmt: skip
 
     return [
-        case(1, 1, 8), case(3, 3, 6), case(4, 2, 8),
-        case(rng.choice([6, 9]), 3, 12, torch.bfloat16), case(4, 1, 16), case(2, 2, 2),
+        case(1, 1, 8), case(3, 3, 6), case(4, 2, 8), case(4, 2, 8, dim=16),
+        case(4, 2, 6, dim=10), case(rng.choice([6, 9]), 3, 12, dtype=torch.bfloat16),
+        case(4, 1, 16), case(2, 2, 2), case(2, 1, 4, dim=rng.choice([12, 20])),
+        case(6, 3, 10, dim=7, dtype=torch.float64), case(2, 2, 4, dim=3, dtype=torch.float16),
     ]  # fmt: skip
+
+
+def _only_moved(case: Case, value: tuple[Tensor, ...]) -> bool:
+    weights = (case["q_weight"], case["k_weight"], case["v_weight"])
+    return all(
+        old.dtype == new.dtype and torch.equal(old.sort(dim=0).values, new.sort(dim=0).values)
+        for old, new in zip(weights, value, strict=True)
+        if difference(old.sort(dim=0).values, new.sort(dim=0).values) is None
+    )
 
 
 TO_HALF = Exercise(
     slug="rotary-convert-weights", title="Convert a model with grouped heads",
     kind="implement", minutes=25, points=3, name="to_half",
     reference=_converting(), cases=_weight_cases,
+    properties=(
+        Property("rows only change places: no number changes, and no dtype", _only_moved),
+    ),
     forbidden=("interleaved_to_half", "half_to_interleaved"),
     hints=(
         "Which rows of a weight make the numbers of head h? Take one head of width 8, with its "
@@ -185,17 +217,18 @@ TO_HALF = Exercise(
                 "You convert queries only. Queries and keys must be permuted alike, or their dot "
                 "product pairs the wrong numbers.",
                 _converting(which="q")),
+        _width_of_columns,
     ),
 )  # fmt: skip
 
 # repair: decoding ------------------------------------------------------------------------------
 
 
-def _attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+def _attention(q: Tensor, k: Tensor, v: Tensor, sees_ahead: int, scaled: bool) -> Tensor:
     new, total = q.shape[-2], k.shape[-2]
-    seen = torch.ones(new, total, dtype=torch.bool).tril(total - new)
-    scores = (q @ k.mT / q.shape[-1] ** 0.5).masked_fill(~seen, -torch.inf)
-    return scores.softmax(dim=-1) @ v
+    seen = torch.ones(new, total, dtype=torch.bool).tril(total - new + sees_ahead)
+    scores = q @ k.mT / (q.shape[-1] ** 0.5 if scaled else 1.0)
+    return scores.masked_fill(~seen, -torch.inf).softmax(dim=-1) @ v
 
 
 def _after_the_cache(old: int, new: int) -> Tensor:
@@ -211,6 +244,9 @@ def _decoding(
     queries: Places = _after_the_cache,
     keys: Places | None = None,  # None: as the queries
     cache_turned_again: bool = False,
+    sees_ahead: Callable[[int, int], int] = lambda old, new: 0,
+    scaled: bool = True,
+    new_keys_alone: bool = False,
 ) -> Callable[..., tuple[Tensor, Tensor]]:
     """Decoding; `queries` and `keys` say where new ones stand, from the numbers of old and new."""
 
@@ -223,16 +259,21 @@ def _decoding(
             past_k = turned(past_k, torch.arange(old))
         all_k = torch.cat([past_k, turned(k, (keys or queries)(old, new))], dim=-2)
         all_v = torch.cat([past_v, v], dim=-2)
-        return _attention(turned(q, queries(old, new)), all_k, all_v), all_k
+        turned_q = turned(q, queries(old, new))
+        read = _attention(turned_q, all_k, all_v, sees_ahead(old, new), scaled)
+        return read, all_k[..., old:, :] if new_keys_alone else all_k
 
     return decode
 
 
 def _decode_cases(rng: Random) -> list[Case]:
-    def case(batch, heads, old, new, dim=8, base=10_000.0, dtype=torch.float32) -> Case:
+    def case(batch, heads, old, new, dim=8, base=10_000.0, dtype=torch.float32, slow=1.0) -> Case:
         q, k, v = (normal(rng, batch, heads, new, dim, dtype=dtype) for _ in "qkv")
-        past_k = _turn(normal(rng, batch, heads, old, dim, dtype=dtype), torch.arange(old), base)
-        frequencies = base ** (-torch.arange(0, dim, 2).double() / dim)
+        frequencies = base ** (-torch.arange(0, dim, 2).double() / dim) / slow
+        past_k = _halves(
+            normal(rng, batch, heads, old, dim, dtype=dtype),
+            torch.arange(old).double()[:, None] * frequencies,
+        )
         return {"q": q, "k": k, "v": v, "past_k": past_k,
                 "past_v": normal(rng, batch, heads, old, dim, dtype=dtype),
                 "frequencies": frequencies}  # fmt: skip
@@ -240,7 +281,12 @@ def _decode_cases(rng: Random) -> list[Case]:
     return [
         case(1, 1, 0, 4), case(2, 2, 3, 1), case(1, 2, rng.randint(6, 20), 3, base=100.0),
         case(2, 1, rng.randint(30, 60), 1, dim=16), case(1, 1, 5, 2, dtype=torch.bfloat16),
-        case(1, 1, 0, 1),
+        case(1, 1, 0, 1), case(3, 2, 5, 4, dim=6, slow=2.5), case(2, 3, 1, 5, dim=4),
+        # past where int8, bfloat16 and float16 lose count
+        case(1, 2, rng.randint(300, 340), 4, dtype=torch.bfloat16),
+        case(1, 1, rng.randint(2100, 2140), 3, dim=4),
+        case(1, 1, rng.randint(2100, 2140), 2, dim=4, dtype=torch.float16),
+        case(2, 1, 7, 3, base=500.0, dtype=torch.float64),
     ]  # fmt: skip
 
 
@@ -279,6 +325,22 @@ DECODE = Exercise(
         Mistake("cached keys turned again",
                 "The cached keys are turned already. Turn the new ones only, then append.",
                 _decoding(cache_turned_again=True)),
+        Mistake("no mask among new tokens",
+                "Every new token sees all the others, those after it as well. Hide the keys that "
+                "stand after a query.",
+                _decoding(sees_ahead=lambda old, new: new)),
+        Mistake("mask that forgets the cache",
+                "Your mask lets query 0 see key 0 only, as if the cache were empty. The diagonal "
+                "begins at past_k.shape[-2]. (is_causal=True in torch does the same.)",
+                _decoding(sees_ahead=lambda old, new: -old)),
+        Mistake("scores not divided by the root of head_dim",
+                "The published version divides scores by the root of head_dim, rightly. Yours "
+                "does not.",
+                _decoding(scaled=False)),
+        Mistake("new keys returned without the cached ones",
+                "Your second result holds the keys of the new tokens. The next step needs *all* "
+                "keys, those of the cache first.",
+                _decoding(new_keys_alone=True)),
     ),
 )  # fmt: skip
 
@@ -290,8 +352,8 @@ def _serving(
     base_noticed: bool = True,
     positions_used: bool = True,
     dtype_noticed: bool = True,
-    exact_angles: bool = True,
-    dtype_kept: bool = True,
+    angles_dtype: Callable[[torch.dtype], torch.dtype] = lambda dtype: torch.float64,
+    result_dtype: Callable[[torch.dtype], torch.dtype] = lambda dtype: dtype,
 ) -> Callable[..., list[Tensor]]:
     """A server that turns each request for itself, or has a fault that tables in servers have."""
 
@@ -300,10 +362,10 @@ def _serving(
         for x, positions, base in requests:
             first_x, _, first_base = requests[0]
             at = positions if positions_used else torch.arange(len(x))
-            angles_dtype = torch.float64 if exact_angles else x.dtype
-            angles = _angles(at, x.shape[-1], base if base_noticed else first_base, angles_dtype)
+            used_base = base if base_noticed else first_base
+            angles = _angles(at, x.shape[-1], used_base, angles_dtype(x.dtype))
             table_dtype = torch.float64 if dtype_noticed else first_x.dtype
-            results.append(_halves(x if dtype_kept else x.float(), angles, table_dtype))
+            results.append(_halves(x.to(result_dtype(x.dtype)), angles, table_dtype))
         return results
 
     return serve
@@ -326,23 +388,61 @@ def _serve_as_published(requests):
     return results
 
 
+@mistake("a table kept for other positions",
+         "Your table is filed under base and length. Two requests may have both alike and stand "
+         "at other positions: the second then gets the first one's angles.")  # fmt: skip
+def _filed_under_base_and_length(requests):
+    tables: dict[tuple[float, int], Tensor] = {}
+    results = []
+    for x, positions, base in requests:
+        angles = tables.setdefault((base, len(x)), _angles(positions, x.shape[-1], base))
+        results.append(_halves(x, angles))
+    return results
+
+
+@mistake("turned in the dtype of x",
+         "Cosines, sines and products are rounded to x's dtype one after the other. In half "
+         "precision that adds up: turn x in float32 or float64, and round the result "
+         "once.")  # fmt: skip
+def _turned_in_its_dtype(requests):
+    results = []
+    for x, positions, base in requests:
+        angles = _angles(positions, x.shape[-1], base)
+        cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
+        first, second = x.chunk(2, dim=-1)
+        results.append(torch.cat([first * cos - second * sin, second * cos + first * sin], dim=-1))
+    return results
+
+
 def _request_cases(rng: Random) -> list[Case]:
     def request(positions, base=10_000.0, dtype=torch.float32):
+        positions = torch.as_tensor(positions)
         return normal(rng, len(positions), 8, dtype=dtype), positions, base
 
     def run(n, start=0):
         return torch.arange(start, start + n)
 
-    start = rng.randint(300, 900)
-    low = torch.bfloat16
+    start, far = rng.randint(300, 900), rng.randint(900_000, 999_000)
+    low, half, double = torch.bfloat16, torch.float16, torch.float64
+    together = run(24, start)
     return [
         {"requests": [request(run(4))]},
         {"requests": [request(run(4)), request(run(3), 500.0)]},
         {"requests": [request(run(4)), request(run(3, 9)), request(shuffled(rng, 5, 300))]},
         {"requests": [request(run(4), dtype=low), request(run(4))]},
         {"requests": [request(run(2)), request(run(9, start), 100.0, low), request(run(1, 7))]},
+        # alike in base and length, or in base, length, first and last position
+        {"requests": [request(run(4)), request(run(4, 9)), request(shuffled(rng, 4, 300))]},
+        {"requests": [request([3, 5, 20]), request([3, 9, 20]), request([20, 3, 9]),
+                      request([7, 7, 7])]},
+        {"requests": [request(together, 500.0), request(together, 500.5), request(together)]},
+        {"requests": [request(together, dtype=d) for d in (low, torch.float32, double, half)]},
+        {"requests": [request(together, dtype=d) for d in (double, half, torch.float32, low)]},
+        {"requests": [request(run(20, start + 3000), dtype=half)]},
+        {"requests": [request(run(6, far)), request(run(6, far), 500_000.0, double)]},
+        {"requests": [request(run(30, far), 100.0)]},
         {"requests": []},
-    ]
+    ]  # fmt: skip
 
 
 def _dtypes_kept(case: Case, results: list[Tensor]) -> bool:
@@ -350,18 +450,36 @@ def _dtypes_kept(case: Case, results: list[Tensor]) -> bool:
     return all(result.dtype == x.dtype for result, (x, _, _) in pairs)
 
 
+def _as_exact_as_its_dtype(case: Case, results: list[Tensor]) -> bool:
+    """In roundings of a pair's length: one in half precision, a few in float32 and float64."""
+    for result, (x, positions, base) in zip(results, case["requests"], strict=True):
+        angles = _angles(positions, x.shape[-1], base)
+        exact = _halves(x.double(), angles)
+        if difference(exact.to(x.dtype), result) is not None:
+            continue  # the comparison with the expected values says more
+        lengths = torch.hypot(*x.double().chunk(2, dim=-1))
+        roundings = 4.0 if x.dtype in (torch.float32, torch.float64) else 0.6
+        share = roundings * torch.finfo(x.dtype).eps + 8 * torch.finfo(torch.float64).eps * angles
+        if ((result.double() - exact).abs() > (share * lengths).repeat(1, 2)).any():
+            return False
+    return True
+
+
 SERVE = Exercise(
     slug="rotary-stale-table", title="Repair: a table that remembers too little",
     kind="repair", minutes=15, points=2, name="serve",
     reference=_serving(), cases=_request_cases, forbidden=LIBRARY,
-    properties=(Property("each result has the dtype of its x", _dtypes_kept),),
+    properties=(
+        Property("each result has the dtype of its x", _dtypes_kept),
+        Property("each result is as exact as its dtype allows", _as_exact_as_its_dtype),
+    ),
     hints=(
         "Serve two requests that differ in base only, one after the other, then each of them "
         "alone. Which result changes? Do the same with two dtypes, and with positions 5, 6, 7 "
         "after 0, 1, 2.",
         "The table is filed under its length, and depends on base, dtype and positions as well. "
         "The surest repair is to keep nothing: make cosines and sines for each request.",
-        "angles = positions.double()[:, None] * frequencies, with the frequencies in float64; "
+        "angles = positions[:, None].double() * frequencies, with the frequencies in float64; "
         "turn x in float64 or float32, and convert the result to x.dtype at the end.",
     ),
     mistakes=(
@@ -380,11 +498,26 @@ SERVE = Exercise(
                 _serving(dtype_noticed=False)),
         Mistake("angles in the dtype of x",
                 "In bfloat16 neighbouring positions beyond 256 cannot be told apart. Compute "
-                "angles in float64 or float32, and round the result.",
-                _serving(exact_angles=False)),
+                "angles in float64, and round the result.",
+                _serving(angles_dtype=lambda dtype: dtype)),
+        Mistake("angles in float32",
+                "Near a million neighbouring float32 angles are 1/16 of a radian apart (7.1). "
+                "Frequencies and angles need float64; round the result.",
+                _serving(angles_dtype=lambda dtype: torch.float32)),
         Mistake("result no longer in x's dtype",
-                "The numbers are right, but a bfloat16 request gets float32 back.",
-                _serving(dtype_kept=False)),
+                "The numbers are right, but x's dtype is lost: a request in half precision gets "
+                "a wider dtype back.",
+                _serving(result_dtype=lambda dtype: torch.promote_types(dtype, torch.float32))),
+        Mistake("every result in float64",
+                "The numbers are right, but every result is float64. Convert each to the dtype "
+                "of its x.",
+                _serving(result_dtype=lambda dtype: torch.float64)),
+        Mistake("every result in float32",
+                "Every result is float32. Convert each to the dtype of its x: float64 has more "
+                "digits, and half precision is asked for where x has it.",
+                _serving(result_dtype=lambda dtype: torch.float32)),
+        _filed_under_base_and_length,
+        _turned_in_its_dtype,
     ),
 )  # fmt: skip
 
@@ -424,6 +557,17 @@ def _by_tables(*, sign: int = -1, repeated_pairwise: bool = False) -> Turn:
 def _neighbours(x: Tensor, positions: Tensor, base: float) -> Tensor:
     order = _order(x.shape[-1])
     return _turn(x[..., order], positions, base)[..., order.argsort()]
+
+
+def _halves_exchanged(x: Tensor, positions: Tensor, base: float) -> Tensor:
+    return _turn(x, positions, base).roll(x.shape[-1] // 2, dims=-1)
+
+
+def _last_pair_still(x: Tensor, positions: Tensor, base: float) -> Tensor:
+    turned = _turn(x, positions, base)
+    last = [x.shape[-1] // 2 - 1, x.shape[-1] - 1]
+    turned[:, last] = x[:, last]
+    return turned
 
 
 def _drawn(*shape: int) -> Tensor:
@@ -467,6 +611,14 @@ LAYOUT_TEST = Exercise(
                 lambda x, p, base: _turn(x, torch.arange(len(x)), base)),
         Version("counts from 1", False, lambda x, p, base: _turn(x, p + 1, base)),
         Version("base not used", False, lambda x, p, base: _turn(x, p, 10_000.0)),
+        Version("every row at the first row's position", False,
+                lambda x, p, base: _turn(x, p[:1].expand(len(p)), base),
+                "Give several rows, at positions that differ."),
+        Version("halves of the result exchanged", False, _halves_exchanged,
+                "Its numbers are right, and each stands half a row from its place: compare "
+                "number by number."),
+        Version("the last pair stands still", False, _last_pair_still,
+                "Compare all pairs, at positions where the slowest has turned visibly."),
     ),
     hints=(
         "What a rotation *does* (it keeps lengths, scores depend on distances) holds for both "
@@ -474,8 +626,8 @@ LAYOUT_TEST = Exercise(
         "Work one row out by hand: dim = 4, base = 100, position 3. Pair 0 is columns 0 and 2, "
         "turned by 3 radians; pair 1 is columns 1 and 3, turned by 0.3. The first number of a pair "
         "becomes a cos - b sin, the second b cos + a sin.",
-        "Make the faults visible: four different numbers in x, a position that is not 0 and not "
-        "its row's number, a base that is not 10000. Allow a small difference.",
+        "Make the faults visible: different numbers in x, two rows at different positions, "
+        "neither 0 nor its row's number, a base that is not 10000. Allow a small difference.",
     ),
     mistakes=(
         _test_lengths,

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import torch
 
 
@@ -67,11 +68,12 @@ def serve_with_a_larger_key(requests):
     for x, positions, base in requests:
         key = (base, x.shape[-1], tuple(positions.tolist()))
         if key not in tables:
-            theta = torch.tensor([base ** (-2 * i / key[1]) for i in range(key[1] // 2)])
-            tables[key] = positions[:, None] * theta
-        cos, sin = (torch.cat([t, t], -1) for t in (tables[key].cos(), tables[key].sin()))
-        a, b = x.float().chunk(2, dim=-1)
-        results.append((x.float() * cos + torch.cat([-b, a], -1) * sin).to(x.dtype))
+            theta = np.array([base ** (-2 * i / key[1]) for i in range(key[1] // 2)])
+            tables[key] = torch.from_numpy(np.outer(positions.numpy(), theta))
+        wide = x.double() if x.dtype == torch.float64 else x.float()
+        cos, sin = (torch.cat([t, t], -1).to(wide) for t in (tables[key].cos(), tables[key].sin()))
+        a, b = wide.chunk(2, dim=-1)
+        results.append((wide * cos + torch.cat([-b, a], -1) * sin).to(x.dtype))
     return results
 
 
@@ -85,9 +87,23 @@ def serve_with_complex_numbers(requests):
     return tuple(results)
 
 
+def serve_in_loops(requests):
+    results = []
+    for x, positions, base in requests:
+        out = torch.empty(x.shape, dtype=torch.float64)
+        for row, position in enumerate(positions.tolist()):
+            for i in range(4):
+                hand = complex(x[row, i], x[row, i + 4])
+                angle = position * base ** (-i / 4)
+                hand *= complex(math.cos(angle), math.sin(angle))
+                out[row, i], out[row, i + 4] = hand.real, hand.imag
+        results.append(out.to(x.dtype))
+    return results
+
+
 def turn_test_by_hand(turn):
-    x = torch.tensor([[1.0, 2.0, 3.0, 4.0]])
-    got = turn(x, torch.tensor([3]), 100.0)[0].tolist()
+    x = torch.tensor([[5.0, -1.0, 0.5, 2.0], [1.0, 2.0, 3.0, 4.0]])
+    got = turn(x, torch.tensor([7, 3]), 100.0)[1].tolist()
     c, s, cc, ss = math.cos(3), math.sin(3), math.cos(0.3), math.sin(0.3)
     want = [1 * c - 3 * s, 2 * cc - 4 * ss, 3 * c + 1 * s, 4 * cc + 2 * ss]
     assert all(abs(a - b) < 1e-3 for a, b in zip(got, want, strict=True))
@@ -95,8 +111,8 @@ def turn_test_by_hand(turn):
 
 def turn_test_by_matrix(turn):
     x = torch.eye(4)
-    matrix = turn(x, torch.full((4,), 5), 16.0)
-    for pair, angle in ((0, 5.0), (1, 5 / 4)):
+    matrix = turn(x, torch.tensor([9, 5, 9, 5]), 16.0)
+    for pair, angle in ((0, 9.0), (1, 5 / 4)):
         assert abs(matrix[pair, pair] - math.cos(angle)) < 1e-3
         assert abs(matrix[pair, pair + 2] - math.sin(angle)) < 1e-3
         assert abs(matrix[pair + 2, pair] + math.sin(angle)) < 1e-3
@@ -107,6 +123,10 @@ def turn_test_by_matrix(turn):
 ALTERNATIVES = {
     "rotary-convert-weights": [to_half_in_loops, to_half_by_views],
     "rotary-decode": [decode_in_loops, decode_by_torch],
-    "rotary-stale-table": [serve_with_a_larger_key, serve_with_complex_numbers],
+    "rotary-stale-table": [
+        serve_with_a_larger_key,
+        serve_with_complex_numbers,
+        serve_in_loops,
+    ],
     "rotary-halves-test": [turn_test_by_hand, turn_test_by_matrix],
 }

@@ -1,0 +1,301 @@
+"""Wrong answers to lesson 07's exercises that must not pass."""
+
+import math
+
+import torch
+
+# 7.3 converting weights -----------------------------------------------------------------------
+
+
+def neighbours_to_halves(width):
+    return torch.cat([torch.arange(0, width, 2), torch.arange(1, width, 2)])
+
+
+def width_from_columns(q, k, v, num_heads, num_kv_heads):
+    width = q.shape[1] // num_heads
+
+    def moved(weight):
+        return weight.unflatten(0, (-1, width))[:, neighbours_to_halves(width)].flatten(0, 1)
+
+    return moved(q), moved(k), v
+
+
+def as_in_the_script_of_transformers(q, k, v, num_heads, num_kv_heads):
+    dim = q.shape[1]
+
+    def permuted(weight, heads, dim1, dim2):
+        return weight.view(heads, dim1 // heads // 2, 2, dim2).transpose(1, 2).reshape(dim1, dim2)
+
+    kv_dim = dim * num_kv_heads // num_heads
+    return permuted(q, num_heads, dim, dim), permuted(k, num_kv_heads, kv_dim, dim), v
+
+
+def first_head_only(q, k, v, num_heads, num_kv_heads):
+    def moved(weight, heads):
+        width = len(weight) // heads
+        return torch.cat([weight[:width][neighbours_to_halves(width)], weight[width:]])
+
+    return moved(q, num_heads), moved(k, num_kv_heads), v
+
+
+def through_bfloat16(q, k, v, num_heads, num_kv_heads):
+    def moved(weight, heads):
+        width = len(weight) // heads
+        by_head = weight.bfloat16().to(weight.dtype).unflatten(0, (heads, width))
+        return by_head[:, neighbours_to_halves(width)].flatten(0, 1)
+
+    return moved(q, num_heads), moved(k, num_kv_heads), v
+
+
+def in_float32(q, k, v, num_heads, num_kv_heads):
+    def moved(weight, heads):
+        width = len(weight) // heads
+        by_head = weight.float().unflatten(0, (heads, width))
+        return by_head[:, neighbours_to_halves(width)].flatten(0, 1)
+
+    return moved(q, num_heads), moved(k, num_kv_heads), v.float()
+
+
+def second_partners_first(q, k, v, num_heads, num_kv_heads):
+    def moved(weight, heads):
+        by_head = weight.unflatten(0, (heads, -1))
+        return torch.cat([by_head[:, 1::2], by_head[:, 0::2]], dim=1).flatten(0, 1)
+
+    return moved(q, num_heads), moved(k, num_kv_heads), v
+
+
+def grouped_keys_left_alone(q, k, v, num_heads, num_kv_heads):
+    def moved(weight, heads):
+        by_head = weight.unflatten(0, (heads, -1))
+        return torch.cat([by_head[:, 0::2], by_head[:, 1::2]], dim=1).flatten(0, 1)
+
+    return moved(q, num_heads), moved(k, num_heads) if num_heads == num_kv_heads else k, v
+
+
+# 7.4 decoding ---------------------------------------------------------------------------------
+
+
+def turned(x, angles):
+    first, second = x.double().chunk(2, dim=-1)
+    cos, sin = angles.cos(), angles.sin()
+    return torch.cat([first * cos - second * sin, second * cos + first * sin], -1).to(x.dtype)
+
+
+def decoding_at(positions_of):
+    def decode(q, k, v, past_k, past_v, frequencies):
+        angles = positions_of(past_k, q)[:, None] * frequencies
+        q, k = turned(q, angles), turned(k, angles)
+        k, v = torch.cat([past_k, k], dim=-2), torch.cat([past_v, v], dim=-2)
+        seen = torch.ones(q.shape[-2], k.shape[-2]).tril(k.shape[-2] - q.shape[-2]) == 1
+        scores = (q @ k.mT / q.shape[-1] ** 0.5).masked_fill(~seen, -torch.inf)
+        return scores.softmax(dim=-1) @ v, k
+
+    return decode
+
+
+def after_the_cache(past_k, q):
+    return past_k.shape[-2] + torch.arange(q.shape[-2])
+
+
+clamped_at_63 = decoding_at(lambda past_k, q: after_the_cache(past_k, q).clamp(max=63))
+clamped_at_2047 = decoding_at(lambda past_k, q: after_the_cache(past_k, q).clamp(max=2047))
+modulo_256 = decoding_at(lambda past_k, q: after_the_cache(past_k, q) % 256)
+in_the_dtype_of_q = decoding_at(lambda past_k, q: after_the_cache(past_k, q).to(q.dtype))
+in_bytes = decoding_at(lambda past_k, q: after_the_cache(past_k, q).to(torch.int8))
+length_of_the_batch = decoding_at(lambda past_k, q: len(past_k) + torch.arange(q.shape[-2]))
+number_of_heads = decoding_at(lambda past_k, q: past_k.shape[1] + torch.arange(q.shape[-2]))
+last_place_for_one = decoding_at(
+    lambda past_k, q: (
+        torch.tensor([past_k.shape[-2]]) if q.shape[-2] == 1 else torch.arange(q.shape[-2])
+    )
+)
+
+
+def frequencies_made_anew(q, k, v, past_k, past_v, frequencies):
+    dim = q.shape[-1]
+    frequencies = 10_000.0 ** (-torch.arange(0, dim, 2).double() / dim)
+    return decoding_at(after_the_cache)(q, k, v, past_k, past_v, frequencies)
+
+
+def scaled_by_the_root_of_8(q, k, v, past_k, past_v, frequencies):
+    factor = (q.shape[-1] / 8) ** 0.5
+    angles = after_the_cache(past_k, q)[:, None] * frequencies
+    read, keys = decoding_at(after_the_cache)(q * factor, k, v, past_k, past_v, frequencies)
+    return read, torch.cat([past_k, turned(k, angles)], dim=-2)
+
+
+def cached_values_forgotten(q, k, v, past_k, past_v, frequencies):
+    return decoding_at(after_the_cache)(q, k, v, past_k, torch.zeros_like(past_v), frequencies)
+
+
+# 7.5 a table ----------------------------------------------------------------------------------
+
+
+def turned_exactly(x, positions, base):
+    theta = base ** (-torch.arange(0, x.shape[-1], 2).double() / x.shape[-1])
+    return turned(x, positions[:, None] * theta)
+
+
+def serving(turn):
+    return lambda requests: [turn(x, positions, base) for x, positions, base in requests]
+
+
+def filed_under(key_of):
+    def serve(requests):
+        tables, results = {}, []
+        for x, positions, base in requests:
+            key = key_of(x, positions, base)
+            if key not in tables:
+                tables[key] = positions[:, None] * base ** (-torch.arange(0, 8, 2).double() / 8)
+            results.append(turned(x, tables[key]))
+        return results
+
+    return serve
+
+
+base_and_length = filed_under(lambda x, p, base: (base, len(x)))
+first_and_last_position = filed_under(lambda x, p, base: (base, len(x), int(p[0]), int(p[-1])))
+largest_position = filed_under(lambda x, p, base: (base, len(x), int(p.max())))
+whole_base = filed_under(lambda x, p, base: (int(base), tuple(p.tolist())))
+sorted_positions = filed_under(lambda x, p, base: (base, tuple(sorted(p.tolist()))))
+positions_only = filed_under(lambda x, p, base: tuple(p.tolist()))
+
+TABLES = {}
+
+
+def a_table_for_ever(requests):
+    results = []
+    for x, positions, base in requests:
+        key = (base, len(positions))
+        if key not in TABLES:
+            TABLES[key] = positions[:, None] * base ** (-torch.arange(0, 8, 2).double() / 8)
+        results.append(turned(x, TABLES[key]))
+    return results
+
+
+@serving
+def float32_frequencies(x, positions, base):
+    return turned(x, positions[:, None] * base ** (-torch.arange(0, 8, 2) / 8))
+
+
+@serving
+def angles_rounded_to_float32(x, positions, base):
+    theta = base ** (-torch.arange(0, 8, 2).double() / 8)
+    return turned(x, (positions[:, None] * theta).float())
+
+
+@serving
+def table_in_the_dtype_of_x(x, positions, base):
+    angles = positions[:, None] * base ** (-torch.arange(0, 8, 2).double() / 8)
+    a, b = x.chunk(2, dim=-1)
+    cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
+    return torch.cat([a * cos - b * sin, b * cos + a * sin], dim=-1)
+
+
+@serving
+def rounded_table_wide_product(x, positions, base):
+    angles = positions[:, None] * base ** (-torch.arange(0, 8, 2).double() / 8)
+    a, b = x.float().chunk(2, dim=-1)
+    cos, sin = (t.to(x.dtype).float() for t in (angles.cos(), angles.sin()))
+    return torch.cat([a * cos - b * sin, b * cos + a * sin], dim=-1).to(x.dtype)
+
+
+@serving
+def all_in_float32(x, positions, base):
+    return turned_exactly(x.float(), positions, base).to(x.dtype)
+
+
+modulo_2048 = serving(lambda x, p, base: turned_exactly(x, p % 2048, base))
+modulo_4096 = serving(lambda x, p, base: turned_exactly(x, p % 4096, base))
+small_integers = serving(lambda x, p, base: turned_exactly(x, p.short(), base))
+from_its_first_position = serving(
+    lambda x, p, base: turned_exactly(x, p[0] + torch.arange(len(p)), base)
+)
+through_float16 = serving(
+    lambda x, p, base: turned_exactly(x, p, base).half().to(x.dtype)  # float64 and float32 lose
+)
+
+
+# 7.6 the test ---------------------------------------------------------------------------------
+
+
+def by_hand(x, positions, base):
+    out, half = x.clone().double(), x.shape[-1] // 2
+    for row, position in enumerate(positions.tolist()):
+        for i in range(half):
+            angle = position * base ** (-i / half)
+            a, b = x[row, i].item(), x[row, i + half].item()
+            out[row, i] = a * math.cos(angle) - b * math.sin(angle)
+            out[row, i + half] = b * math.cos(angle) + a * math.sin(angle)
+    return out
+
+
+DRAWN = torch.randn(3, 6, generator=torch.Generator().manual_seed(4))
+PLACES = torch.tensor([5, 2, 11])
+
+
+def sum_of_all_entries(turn):
+    expected = by_hand(DRAWN, PLACES, 50.0).sum()
+    assert abs(turn(DRAWN, PLACES, 50.0).sum() - expected) < 1e-3
+
+
+def one_row(turn):
+    x, place = DRAWN[:1], PLACES[:1]
+    assert (turn(x, place, 50.0) - by_hand(x, place, 50.0)).abs().max() < 1e-3
+
+
+def first_pair_alone(turn):
+    difference = turn(DRAWN, PLACES, 50.0) - by_hand(DRAWN, PLACES, 50.0)
+    assert difference[:, [0, 3]].abs().max() < 1e-3
+
+
+def pairs_alike(turn):
+    x = torch.ones(3, 6)
+    assert abs(turn(x, PLACES, 50.0).norm() - x.norm()) < 1e-3
+
+
+def only_base_10_000(turn):
+    difference = turn(DRAWN, PLACES, 10_000.0) - by_hand(DRAWN, PLACES, 10_000.0)
+    assert difference.abs().max() < 1e-3
+
+
+def far_too_tolerant(turn):
+    assert (turn(DRAWN, PLACES, 50.0) - by_hand(DRAWN, PLACES, 50.0)).abs().max() < 10
+
+
+def true_whatever_happens(turn):
+    alike = torch.equal(turn(DRAWN, PLACES, 50.0), by_hand(DRAWN, PLACES, 50.0))
+    assert [alike, "wrong"]
+
+
+def scores_depend_on_distance(turn):
+    here = turn(DRAWN, PLACES, 50.0)
+    there = turn(DRAWN, PLACES + 3, 50.0)
+    assert torch.allclose(here @ here.T, there @ there.T, atol=1e-3)
+
+
+REFUSED = {
+    "rotary-float32-spacing": [
+        2**-5, 2**-3, 2**-24, 0.06, 0.0596, 0.1192, 0.1, 16, 1, 1e-7, 0.0625001, "0.0625", True
+    ],
+    "rotary-slowest-hand": [54, 55, 8.66, 58.5, 50.65, 5424.0, 62_832.0, 32, 54.4 * 128],
+    "rotary-convert-weights": [
+        width_from_columns, as_in_the_script_of_transformers, first_head_only, through_bfloat16,
+        in_float32, second_partners_first, grouped_keys_left_alone,
+    ],
+    "rotary-decode": [
+        clamped_at_63, clamped_at_2047, modulo_256, in_the_dtype_of_q, in_bytes,
+        length_of_the_batch, number_of_heads, last_place_for_one, frequencies_made_anew,
+        scaled_by_the_root_of_8, cached_values_forgotten,
+    ],
+    "rotary-stale-table": [
+        base_and_length, first_and_last_position, largest_position, whole_base, sorted_positions,
+        positions_only, a_table_for_ever, float32_frequencies, angles_rounded_to_float32,
+        table_in_the_dtype_of_x, rounded_table_wide_product, all_in_float32, modulo_2048,
+        modulo_4096, small_integers, from_its_first_position, through_float16,
+    ],
+    "rotary-halves-test": [
+        sum_of_all_entries, one_row, first_pair_alone, pairs_alike, only_base_10_000,
+        far_too_tolerant, true_whatever_happens, scores_depend_on_distance,
+    ],
+}  # fmt: skip
