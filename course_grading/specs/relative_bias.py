@@ -11,11 +11,25 @@ from torch import Tensor
 
 from course_grading.exercise import Case, Exercise, Mistake, Property, Version, mistake
 from course_grading.specs.draw import normal, shuffled
+from course_grading.values import difference
 
 
 def _counted(positions: Tensor) -> Tensor:
     """What stands for positions in an answer that counts 0, 1, 2, ... itself."""
     return torch.arange(len(positions))
+
+
+def _to_the_last_digits(
+    says: str, reference: Callable[..., Tensor], close: Callable[[Tensor, Tensor], Tensor]
+) -> Property:
+    """Of answers that are about right, `close(value, reference)` must hold everywhere; of others
+    the comparison of values says what is wrong."""
+
+    def holds(case: Case, value: Tensor) -> bool:
+        right = reference(*case.values())
+        return difference(right, value) is not None or bool(close(value, right).all())
+
+    return Property(says, holds)
 
 
 # the clipped bias ------------------------------------------------------------------------------
@@ -42,21 +56,33 @@ def _clipped_cases(rng: Random) -> list[Case]:
         return {"q_positions": q_positions, "k_positions": k_positions, "table": table,
                 "max_distance": max_distance}  # fmt: skip
 
-    newest = rng.randint(20, 60)
-    return [
+    newest, late = rng.randint(20, 60), 8 * rng.randint(130, 200) + torch.arange(7)
+    return [  # the late ones lose count in bfloat16, the last ones in float32
         case(torch.arange(5), torch.arange(5), 2, 3),
         case(torch.arange(10), torch.arange(10), 4, 8),
         case(torch.tensor([newest]), torch.arange(newest - 6, newest + 1), 3, 2),
         case(torch.tensor([4, 9, 30]), torch.tensor([0, 8, 31, 33]), 2, 3),
-        case(shuffled(rng, 6), shuffled(rng, 6), 3, 2),
-        case(torch.arange(7), torch.arange(7), 3, 2, torch.bfloat16),
+        case(shuffled(rng, 6, 40), shuffled(rng, 6, 40), 30, 2),
+        case(late, late[2:], 3, 2, torch.bfloat16),
         case(torch.tensor([3]), torch.tensor([3]), 1, 1),
-    ]
+        case(torch.tensor([20_000_001, 40_000, 0]),
+             torch.tensor([20_000_000, 40_002, 20_000_002, 200, 1]), 2, 4),
+    ]  # fmt: skip
+
+
+@mistake("positions in the dtype of the table",
+         "A bfloat16 holds every whole number only up to 256, a float32 only up to 16 777 216. "
+         "Subtract the positions while they are integers.")  # fmt: skip
+def _positions_in_the_table_s_dtype(q_positions, k_positions, table, max_distance):
+    rounded = (positions.to(table.dtype).long() for positions in (q_positions, k_positions))
+    return _clipped_bias()(*rounded, table, max_distance)
 
 
 CLIPPED_BIAS = Exercise(
     slug="clipped-bias", title="From offsets to a bias", kind="implement", minutes=20, points=3,
     name="clipped_bias", reference=_clipped_bias(), cases=_clipped_cases,
+    properties=(_to_the_last_digits("every number is one of the table's, unchanged",
+                                    _clipped_bias(), torch.eq),),
     forbidden=("relative_positions", "clip_to_index", "ClippedBias", "by_distance", "distances_of"),
     hints=(
         "Four steps: a matrix of distances with one row for each query and one column for each "
@@ -98,6 +124,7 @@ CLIPPED_BIAS = Exercise(
                 "Your rows never reach the first and the last row of the table. Clip to "
                 "-max_distance and max_distance, both included.",
                 _clipped_bias(row=lambda distance, m: distance.clamp(1 - m, m - 1) + m)),
+        _positions_in_the_table_s_dtype,
     ),
 )  # fmt: skip
 
@@ -105,26 +132,33 @@ CLIPPED_BIAS = Exercise(
 
 BUCKET_BY_HAND = Exercise(
     slug="t5-bucket", title="A bucket by hand", kind="predict", minutes=5, points=1,
-    name="bucket", reference=29,
+    name="bucket", reference=27,
     hints=(
         "The encoder looks both ways, so each side has 16 buckets. How many of those are exact?",
         "Eight are exact, for distances 0 to 7. The other eight grow by equal ratios from 8 to "
-        "128: 8 + floor(8 * ln(60 / 8) / ln(128 / 8)).",
-        "That is the bucket for a key 60 *before* the query. Keys after it use the upper 16.",
+        "128: 8 + floor(8 * ln(30 / 8) / ln(128 / 8)).",
+        "That is the bucket for a key 30 *before* the query. Keys after it use the upper 16.",
     ),
     mistakes=(
         Mistake("a key before the query",
-                "That is the bucket for 60 tokens before. Keys after the query have the upper "
-                "half.", 13),
+                "That is the bucket for 30 tokens before. Keys after the query have the upper "
+                "half.", 11),
         Mistake("the decoder's buckets",
                 "That is how a decoder counts, which has all 32 buckets for the past. The encoder "
-                "has 16 for each side.", 26),
-        Mistake("rounded up",
-                "8 ln(60 / 8) / ln(16) is 5.81. Drop the fraction instead of rounding: a bucket "
-                "begins where a whole number is reached.", 30),
+                "has 16 for each side.", 20),
+        Mistake("one too many",
+                "8 ln(30 / 8) / ln(16) is 3.81. Drop the fraction instead of rounding: a bucket "
+                "begins where a whole number is reached. And buckets are counted from 0.", 28),
         Mistake("exact part forgotten",
                 "The eight exact buckets come first; the logarithmic ones are counted after them.",
-                21),
+                19),
+        Mistake("ratio of the logarithms left out",
+                "ln(30 / 8) is 1.32, but the eight buckets share ln(128 / 8) = 2.77: the "
+                "logarithm has to be multiplied by 8 / 2.77. Equal steps of the distance itself "
+                "lead to the same bucket.", 25),
+        Mistake("logarithm of the distance itself",
+                "The logarithmic part begins at 8, so it is the logarithm of 30 / 8 out of that of "
+                "128 / 8, not of 30 out of 128.", 29),
     ),
 )  # fmt: skip
 
@@ -153,7 +187,7 @@ _slopes = _slopes_with()
 
 def _slope_cases(rng: Random) -> list[Case]:
     odd = rng.choice([5, 6, 7, 9, 10, 11, 13, 20, 24, 40])
-    return [{"num_heads": n} for n in (8, 12, 1, 2, 3, 16, odd, 14)]
+    return [{"num_heads": n} for n in (8, 12, 1, 2, 3, 16, odd, 14, 71, 128)]
 
 
 @mistake("the formula for powers of two, for every number",
@@ -176,6 +210,8 @@ SLOPES = Exercise(
     points=3, name="slopes", reference=_slopes, cases=_slope_cases,
     properties=(
         Property("there is one slope for each head", lambda case, v: len(v) == case["num_heads"]),
+        _to_the_last_digits("every slope is right to one part in 100 000", _slopes,
+                            lambda value, right: (value - right).abs() <= 1e-5 * right),
     ),
     forbidden=("alibi_slopes", "ALiBi"),
     hints=(
@@ -200,6 +236,15 @@ SLOPES = Exercise(
         _sorted_slopes,
         Mistake("h counted from 0", "The first slope of 8 heads is 1/2, not 1: h runs from 1 to P.",
                 _slopes_with(first=0)),
+        Mistake("filled up with the last of the finer slopes",
+                "Every other one is right, but from the first on: for 12 heads these are the "
+                "first, third, fifth and seventh of the 16 slopes.",
+                lambda n: torch.cat([_slopes(2 ** int(math.log2(n))),
+                                     _powers(2 * 2 ** int(math.log2(n)))[0::2]
+                                     .flip(0)[: n - 2 ** int(math.log2(n))].flip(0).float()])),
+        Mistake("extra slopes put first",
+                "The slopes of the power of two below come first, the extra ones after them.",
+                lambda n: _slopes(n).roll(n - 2 ** int(math.log2(n)))),
         Mistake("powers of two only", "For 12 heads there should be 12 slopes; you return 8.",
                 _slopes_with(new=slice(0))),
     ),
@@ -241,6 +286,9 @@ def _bucket_cases(rng: Random) -> list[Case]:
         case(positions[:, None] - positions, 32, 128),
         case(positions[:, None] - positions - rng.randint(0, 9), 10, 60),
         case(torch.tensor(rng.randint(17, 90)), 32, 128),
+        case(torch.arange(60), 9, 40),
+        case(torch.arange(20, 5500, 9), 64, 6000),  # too far for bfloat16 and float16
+        case(torch.arange(-40, 200).reshape(4, 3, 20), 32, 128),
     ]
 
 
@@ -312,17 +360,27 @@ def _alibi_weights(scores, slopes, q_positions, k_positions):
     return (scores + _bias(scores, slopes, q_positions, k_positions)).softmax(dim=-1)
 
 
+def _few_roundings(value: Tensor, right: Tensor) -> Tensor:
+    """At most four roundings in half precision; in float32 the comparison is fine enough."""
+    allowed = 4 * torch.finfo(value.dtype).eps if value.element_size() == 2 else math.inf
+    return (value.double() - right.double()).abs() <= allowed
+
+
 def _alibi_cases(rng: Random) -> list[Case]:
-    def case(q_positions, k_positions, heads=2, batch=1, dtype=torch.bfloat16, size=0.1) -> Case:
-        scores = size * normal(rng, batch, heads, len(q_positions), len(k_positions))
+    def case(
+        q_positions, k_positions, heads=2, batch=1, dtype=torch.bfloat16, size=0.1, slopes=None
+    ) -> Case:
+        slopes = _powers(16)[0::2][:heads] if slopes is None else torch.tensor(slopes)
+        scores = size * normal(rng, batch, len(slopes), len(q_positions), len(k_positions))
         hidden = k_positions > q_positions[:, None]
         return {
             "scores": scores.masked_fill(hidden, -torch.inf).to(dtype),
-            "slopes": _powers(16)[0::2][:heads].float(),  # no powers of two: products round
+            "slopes": slopes.float(),  # mostly no powers of two: products round
             "q_positions": q_positions,
             "k_positions": k_positions,
         }
 
+    steps = torch.arange(0, 1001, 50)
     far = 8 * rng.randint(100, 120) + 5
     here = torch.arange(6)
     return [
@@ -333,6 +391,18 @@ def _alibi_cases(rng: Random) -> list[Case]:
         case(torch.tensor([2003, 2007]), torch.tensor([1000, 1999, 2001, 2003, 2006])),
         case(here, here, size=1.0),
         case(torch.tensor([7]), torch.tensor([7]), heads=1),
+        case(torch.tensor([1000]), steps, dtype=torch.float32, slopes=[1 / 256, 0.7, 1 / 64]),
+        case(torch.tensor([500, 1000]), steps, slopes=[1 / 256, 1 / 32]),
+        case(
+            torch.tensor([100, 701, 1000]),
+            torch.cat([torch.arange(94, 101), 690 + here, steps[15:]]),
+            slopes=[1 / 2, 0.4, 0.9],
+        ),
+        case(
+            torch.tensor([5003, 70_001]),
+            torch.cat([4998 + here, 69_996 + here]),
+            dtype=torch.float16,
+        ),
     ]
 
 
@@ -373,8 +443,13 @@ def _by_column(scores, slopes, q_positions, k_positions):
 ALIBI_WEIGHTS = Exercise(
     slug="alibi-half-precision", title="Repair: slopes that lose count", kind="repair",
     minutes=15, points=2, name="alibi_weights", reference=_alibi_weights, cases=_alibi_cases,
-    properties=(Property("the weights have the dtype of scores",
-                         lambda case, value: value.dtype == case["scores"].dtype),),
+    properties=(
+        Property("the weights have the dtype of scores",
+                 lambda case, value: value.dtype == case["scores"].dtype),
+        _to_the_last_digits("the weights are right to four roundings of their dtype",
+                            lambda scores, *more: _alibi_weights(scores.double(), *more),
+                            _few_roundings),
+    ),
     forbidden=("relative_positions", "ALiBi", "by_distance", "distances_of"),
     hints=(
         "Print torch.arange(1000, 1008).to(torch.bfloat16). How many different numbers are left?",
@@ -434,11 +509,22 @@ def _alibi_by_outer_product(q_positions, k_positions, num_heads):
     return torch.einsum("h,qk->hqk", -_slopes(num_heads), distance)
 
 
-def _agrees(bias: Bias, q_positions: list[int], k_positions: list[int], num_heads: int) -> None:
+def _first_heads_reversed(num_heads):
+    power, slopes = 2 ** int(math.log2(num_heads)), _slopes(num_heads)
+    return torch.cat([slopes[:power].flip(0), slopes[power:]])
+
+
+def _agrees(
+    bias: Bias,
+    q_positions: list[int],
+    k_positions: list[int],
+    num_heads: int,
+    heads: slice = slice(None),
+) -> None:
     arguments = torch.tensor(q_positions), torch.tensor(k_positions), num_heads
     expected, got = _alibi_in_loops(*arguments), bias(*arguments)
     assert got.shape == expected.shape
-    assert torch.allclose(got.double(), expected, rtol=1e-4)
+    assert torch.allclose(got[heads].double(), expected[heads], rtol=1e-4)
 
 
 def _test_alibi(bias: Bias) -> None:
@@ -447,8 +533,8 @@ def _test_alibi(bias: Bias) -> None:
 
 
 @mistake("accepts every version",
-         "Nothing was raised for any version. A test must `assert`, and it must look at values: "
-         "wrong numbers fit into the right shape.")  # fmt: skip
+         "Nothing was raised for any version. Either nothing is asserted, or only what wrong "
+         "numbers satisfy as well, such as a shape, or a comparison with much room.")  # fmt: skip
 def _test_shape_of_bias(bias: Bias) -> None:
     assert bias(torch.arange(4), torch.arange(4), 12).shape == (12, 4, 4)
 
@@ -481,12 +567,22 @@ ALIBI_TEST = Exercise(
         Version("positions not used", False, _alibi(place=_counted)),
         Version("positions rounded to bfloat16", False,
                 _alibi(place=lambda positions: positions.bfloat16().float())),
+        Version("wrong slopes for the extra heads", False,
+                _alibi(_slopes_with(new=slice(1, None, 2))),
+                "With 6 heads, heads 4 and 5 are the extra ones."),
+        Version("wrong slopes for all but the extra heads", False, _alibi(_first_heads_reversed),
+                "With 6 heads, only heads 4 and 5 are right."),
+        Version("the first query's distances for all", False,
+                _alibi(distance=lambda i, j: _distances(i[:1].expand(len(i)), j))),
+        Version("distances above 256 cut off", False,
+                _alibi(distance=lambda i, j: _distances(i, j).clamp(max=256))),
     ),
     hints=(
         "Which numbers do you know without a program? For 6 heads the slopes are those of 4 heads, "
         "2^-2, 2^-4, 2^-6, 2^-8, then 2^-1 and 2^-3.",
         "Which inputs make faults show? 8 heads hide wrong slopes. Keys that all stand before the "
-        "query hide a missing absolute value. Positions 0, 1, 2, ... hide two more.",
+        "query hide a missing absolute value. Positions 0, 1, 2, ... and small distances hide "
+        "three more, a single query and a single head as well.",
         "Try q_positions [300, 5], k_positions [0, 301, 7] and 6 heads, and compare with -slope "
         "times |i - j| for every head, allowing a small difference.",
     ),
@@ -496,6 +592,13 @@ ALIBI_TEST = Exercise(
                 "rounding. Use 6 or 12 heads, gaps, and a position above 256.",
                 lambda bias: _agrees(bias, [0, 1, 2, 3, 4], [0, 1, 2, 3, 4], 8)),
         _test_shape_of_bias,
+        Mistake("the first head only",
+                "A comparison of head 0 alone accepts versions whose other heads are wrong. "
+                "Compare all heads.",
+                lambda bias: _agrees(bias, [300, 5], [0, 301, 7], 6, slice(1))),
+        Mistake("one query only",
+                "With a single query nobody sees whether each query has its distances. Take two "
+                "that stand apart.", lambda bias: _agrees(bias, [300], [0, 301, 7], 6)),
         Mistake("keys before the query only",
                 "Without a mask keys also stand after the query, and a version without the "
                 "absolute value favours them. Let one key come later than a query.",
