@@ -21,11 +21,13 @@ def _attention(
     scale: Callable[[int], float] = lambda head_dim: head_dim**-0.5,
     softmax_axis: int = -1,
     hidden_score: float = -torch.inf,
+    places: Callable[[Tensor], Tensor] = lambda positions: positions,
 ) -> Callable[..., Tensor]:
     """Attention under a causal mask, with one choice made differently for each wrong answer."""
 
     def masked_attention(q, k, v, q_positions, k_positions):
-        allowed = may_look(q_positions[..., :, None], k_positions[..., None, :])
+        query, key = places(q_positions), places(k_positions)
+        allowed = may_look(query[..., :, None], key[..., None, :])
         scores = q @ k.transpose(-2, -1) * scale(q.shape[-1])
         return scores.masked_fill(~allowed, hidden_score).softmax(dim=softmax_axis) @ v
 
@@ -46,21 +48,31 @@ def _masked_after_softmax(q, k, v, q_positions, k_positions):
 
 
 def _attention_cases(rng: Random) -> list[Case]:
-    def case(batch, queries, keys, q_positions, k_positions, dtype=torch.float32) -> Case:
-        q, k, v = (normal(rng, batch, n, 8, dtype=dtype) for n in (queries, keys, keys))
+    def case(batch, q_positions, k_positions, dtype=torch.float32, head_dim=8) -> Case:
+        queries, keys = q_positions.shape[-1], k_positions.shape[-1]
+        q, k, v = (normal(rng, batch, n, head_dim, dtype=dtype) for n in (queries, keys, keys))
         return {"q": q, "k": k, "v": v, "q_positions": q_positions, "k_positions": k_positions}
 
     in_order, mixed = torch.arange(4), shuffled(rng, 6)
-    padded = torch.tensor([[0, 1, 2, 3, 4], [0, 0, 0, 1, 2]])
+    padded = torch.tensor([[2, 0, 4, 1, 3], [0, 0, 0, 1, 2], [0, 1, 2, 0, 0]])
+    q_late = torch.tensor([[4, 9], [2, 1], [70_003, 70_001]])
+    k_late = torch.tensor([[9, 0, 4, 5, 12], [0, 2, 2, 1, 3], [70_002, 4, 70_001, 70_003, 69_999]])
+    far = torch.tensor([257, 2048, 40_001])
     newest = rng.randint(5, 20)
+    low = case(2, torch.tensor([3, 1, 7, 2]), torch.tensor([1, 6, 0, 2]), head_dim=5)
+    # every score is below -100, so that a hidden one must be lower still
     return [
-        case(2, 4, 4, in_order, in_order),
-        case(1, 6, 6, mixed, mixed),
-        case(3, 1, 6, torch.tensor([newest]), torch.arange(newest - 5, newest + 1)),
-        case(1, 3, 5, torch.tensor([2, 9, 30]), torch.tensor([0, 2, 5, 9, 31])),
-        case(2, 5, 5, padded, padded),
-        case(2, 4, 4, in_order, in_order, torch.bfloat16),
-        case(1, 1, 1, in_order[:1], in_order[:1]),
+        case(2, in_order, in_order),
+        case(1, mixed, mixed, head_dim=12),
+        case(3, torch.tensor([newest]), torch.arange(newest - 5, newest + 1)),
+        case(1, torch.tensor([2, 9, 30]), torch.tensor([0, 2, 5, 9, 31])),
+        case(3, padded, padded, head_dim=4),
+        case(3, q_late, k_late, head_dim=6),
+        case(2, far, torch.tensor([256, 257, 258, 2047, 2048, 2049, 40_000, 40_001, 40_002])),
+        {**low, "q": -40 * (1 + low["q"].abs()), "k": 1 + low["k"].abs()},
+        case(2, in_order, in_order, torch.bfloat16),
+        case(2, far, torch.tensor([256, 258, 2047, 2049, 40_000, 40_002]), torch.bfloat16),
+        case(1, in_order[:1], in_order[:1]),
     ]
 
 
@@ -84,6 +96,10 @@ MASKED_ATTENTION = Exercise(
                 "A lower triangle is right only while tokens stand in order and start together. "
                 "Compare the positions themselves: k_position <= q_position.",
                 _attention(lambda query, key: torch.ones_like(query + key).tril() > 0)),
+        Mistake("the first text's positions for all",
+                "Each text of the batch has positions of its own: row b of `q_positions` and of "
+                "`k_positions` belongs to text b.",
+                _attention(places=lambda p: p if p.ndim == 1 else p[0])),
         Mistake("mask upside down",
                 "Your queries look at the future: a key is allowed when its position is at most "
                 "the query's.",
@@ -93,9 +109,12 @@ MASKED_ATTENTION = Exercise(
                 _attention(torch.gt)),
         _masked_after_softmax,
         Mistake("scores not divided by sqrt(head_dim)",
-                "Attention divides q k^T by the square root of head_dim, here sqrt(8), before the "
-                "softmax.",
+                "Attention divides q k^T by the square root of head_dim before the softmax.",
                 _attention(scale=lambda head_dim: 1.0)),
+        Mistake("head_dim taken to be 8",
+                "The scores are divided by sqrt(8), whatever the width is. Read head_dim from the "
+                "shape of q.",
+                _attention(scale=lambda head_dim: 8**-0.5)),
         Mistake("scores divided by head_dim",
                 "Divide by the square root of head_dim, not by head_dim.",
                 _attention(scale=lambda head_dim: 1 / head_dim)),
@@ -106,6 +125,10 @@ MASKED_ATTENTION = Exercise(
                 "A score of 0 is a score like any other: after the softmax it still has weight. "
                 "Only minus infinity has none.",
                 _attention(hidden_score=0.0)),
+        Mistake("hidden scores not low enough",
+                "A hidden score of -100 still wins where the scores of all visible keys are lower. "
+                "Only minus infinity never does.",
+                _attention(hidden_score=-100.0)),
         Mistake("no mask",
                 "Every query looks at every key. Where does position come in?",
                 _attention(lambda query, key: (query >= key) | True)),
@@ -117,7 +140,7 @@ MASKED_ATTENTION = Exercise(
 LEAK = Exercise(
     slug="blind-tenth-token", title="What the tenth token reads", kind="predict",
     minutes=5, points=1,
-    name="reading", reference=lambda: 2 / 10, relative_tolerance=0.01,
+    name="reading", reference=lambda: 2 / 10, relative_tolerance=1e-6,
     hints=(
         "All scores are equal, so a token shares its attention evenly over the tokens it sees.",
         "How many tokens does the one at position 9 see, itself included?",
@@ -137,11 +160,13 @@ LEAK = Exercise(
 
 
 def _position_cases(rng: Random) -> list[Case]:
+    late = rng.randint(900_000, 999_000)
     places = [
         torch.tensor([[0, 1, 2, 3]]),
         torch.arange(200)[None],
         torch.stack([shuffled(rng, 7, 300), shuffled(rng, 7, 300)]),
         torch.tensor([[rng.randint(5, 250)]]),
+        torch.stack([torch.arange(n, n - 400, -1) for n in (1000, 10_000, 100_000, late)]),
     ]
     return [{"mean": 1 / (p + 1).float()} for p in places]
 
@@ -194,16 +219,20 @@ def _add_positions_in_place(x, positions, table):
 
 
 def _table_cases(rng: Random) -> list[Case]:
-    def case(batch, positions, dtype=torch.float32) -> Case:
-        x = normal(rng, batch, positions.shape[-1], 4, dtype=dtype)
-        return {"x": x, "positions": positions, "table": normal(rng, 40, 4)}
+    def case(batch, positions, dtype=torch.float32, rows=40, dim=4) -> Case:
+        x = normal(rng, batch, positions.shape[-1], dim, dtype=dtype)
+        return {"x": x, "positions": positions, "table": normal(rng, rows, dim)}
 
+    different = torch.stack([shuffled(rng, 5, 40), shuffled(rng, 5, 40)])
     return [
         case(2, torch.arange(3)),
         case(3, torch.arange(3)),
         case(1, torch.tensor([rng.randint(1, 39)])),
-        case(2, torch.stack([shuffled(rng, 5, 40), shuffled(rng, 5, 40)])),
+        case(2, different, dim=6),
+        case(4, torch.tensor([299, 0, 128, 257, 7, 7]), rows=300, dim=3),
         case(2, torch.arange(3), torch.bfloat16),
+        case(2, different, torch.float16),
+        case(2, different, torch.float64, dim=16),
     ]
 
 
@@ -252,16 +281,35 @@ def _causal_attention(x: Tensor) -> Tensor:
     return _masked_attention(x, x, x, places, places)
 
 
+ORDER = [6, 2, 0, 5, 1, 3, 4]
+
+
 def _shuffled(x: Tensor) -> Tensor:
-    return x[:, [6, 2, 0, 5, 1, 3, 4]]
+    return x[:, ORDER]
 
 
-def _test(move: Layer = _shuffled, move_output: Layer | None = None) -> Callable[[Layer], None]:
+def _marked(where: Callable[[Tensor], Tensor], amount: float = 0.5) -> Layer:
+    """Self-attention that adds `amount` in one part of its output."""
+
+    def layer(x: Tensor) -> Tensor:
+        out = _self_attention(x)
+        where(out).add_(amount)
+        return out
+
+    return layer
+
+
+def _test(
+    move: Layer = _shuffled,
+    move_output: Layer | None = None,
+    look_at: Layer = lambda out: out,
+) -> Callable[[Layer], None]:
     """A test that moves the input with `move` and expects outputs that have moved alike."""
 
     def test_order_blind(layer: Layer) -> None:
         x = torch.randn(3, 7, 4, generator=torch.Generator().manual_seed(0))
-        assert torch.allclose(layer(move(x)), (move_output or move)(layer(x)), atol=1e-5)
+        moved, expected = layer(move(x)), (move_output or move)(layer(x))
+        assert torch.allclose(look_at(moved), look_at(expected), atol=1e-5)
 
     return test_order_blind
 
@@ -276,6 +324,8 @@ ORDER_BLIND_TEST = Exercise(
         Version("every token minus the mean", True, lambda x: x - x.mean(dim=1, keepdim=True)),
         Version("tells texts apart, not places", True,
                 lambda x: _self_attention(x) + 0.1 * torch.arange(len(x))[:, None, None]),
+        Version("gives every token the mean of its text", True,
+                lambda x: x.mean(dim=1, keepdim=True).expand(x.shape)),
         Version("adds its position to every token", False,
                 lambda x: _self_attention(x) + 0.1 * torch.arange(x.shape[1])[:, None]),
         Version("attention under a causal mask", False, _causal_attention),
@@ -284,6 +334,18 @@ ORDER_BLIND_TEST = Exercise(
         Version("adds the first token to all", False, lambda x: x + x[:, :1]),
         Version("marks the last token", False,
                 lambda x: _self_attention(x) + torch.eye(x.shape[1])[:, -1:]),
+        Version("marks the token in the middle", False,
+                _marked(lambda out: out[:, out.shape[1] // 2])),
+        Version("marks the last token in all texts but the first", False,
+                _marked(lambda out: out[1:, -1]), "Give it several texts, and compare all."),
+        Version("marks the first token in its last number", False,
+                _marked(lambda out: out[:, 0, -1]), "Compare all numbers of every token."),
+        Version("adds a little of its position", False,
+                lambda x: _self_attention(x) + 0.002 * torch.arange(x.shape[1])[:, None],
+                "It adds 0.002 for each place. Rounding is a thousand times smaller."),
+        Version("gives every token the mean, and its position", False,
+                lambda x: x.mean(dim=1, keepdim=True) + 0.1 * torch.arange(x.shape[1])[:, None],
+                "The same output for every order is not blindness: compare shuffled outputs."),
     ),
     hints=(
         "Blind to order means: shuffle the tokens, and the outputs come shuffled in the same way, "
@@ -307,10 +369,22 @@ ORDER_BLIND_TEST = Exercise(
                 "The first axis holds the texts. Shuffling texts says nothing about the order of "
                 "tokens inside one, and a layer may treat texts differently: use x[:, order].",
                 _test(move=lambda x: x[[2, 0, 1]])),
-        Mistake("turns the text around only",
-                "One wrong layer turns the text around too, and two turns cancel. Use an order "
-                "without such a pattern.",
+        Mistake("an order that looks the same from both ends",
+                "One wrong layer turns the text around. Your order is its own mirror image, so "
+                "turning before it or after it makes no difference. Use one without a pattern.",
                 _test(move=lambda x: x.flip(1))),
+        Mistake("rejects every layer",
+                "Your test raises for every layer, self-attention included. Both sides must come "
+                "from one x: compare layer(x[:, order]) with layer(x)[:, order].",
+                _test(move=lambda x: x, move_output=lambda x: x + 1)),
+        Mistake("shuffled back with the same order",
+                "x[:, order][:, order] shuffles twice. To undo a shuffle use order.argsort(), or "
+                "compare layer(x[:, order]) with layer(x)[:, order].",
+                _test(move_output=lambda x: x[:, torch.tensor(ORDER).argsort()])),
+        Mistake("outputs compared without their places",
+                "Sorted outputs, norms or sums are alike although tokens stand elsewhere. Compare "
+                "the tokens one by one, each at its new place.",
+                _test(look_at=lambda out: out.sort(dim=1).values)),
     ),
 )  # fmt: skip
 

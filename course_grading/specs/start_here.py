@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from course_grading.exercise import Case, Exercise, Mistake
+from course_grading.specs.draw import normal
 
 
 def _positions(tokens: Tensor) -> Tensor:
@@ -15,8 +16,8 @@ def _positions(tokens: Tensor) -> Tensor:
 
 
 def _token_cases(rng: Random) -> list[Case]:
-    shapes = [(2, 5), (1, 1), (4, 3), (rng.randint(1, 4), rng.randint(5, 12))]
-    return [{"tokens": torch.zeros(shape, dtype=torch.int64)} for shape in shapes]
+    shapes = [(2, 5), (1, 1), (4, 3), (3, 300), (rng.randint(1, 4), rng.randint(5, 12))]
+    return [{"tokens": normal(rng, *shape).mul(90).abs().long()} for shape in shapes]
 
 
 COUNT_PLACES = Exercise(
