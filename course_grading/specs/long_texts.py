@@ -9,8 +9,9 @@ from random import Random
 import torch
 from torch import Tensor
 
-from course_grading.exercise import Case, Exercise, Mistake, Version, mistake
-from course_grading.specs.draw import COUNTS_ITSELF, normal, shuffled
+from course_grading.exercise import Case, Exercise, Mistake, Property, Version, mistake
+from course_grading.specs.draw import normal, shuffled
+from course_grading.values import difference
 
 # how many distances are new --------------------------------------------------------------------
 
@@ -25,7 +26,7 @@ def _share_of_new() -> float:
 NEW_PAIRS = Exercise(
     slug="long-new-distances", title="How much is new?",
     kind="predict", minutes=10, points=1, name="new_share",
-    reference=_share_of_new, relative_tolerance=0.005,
+    reference=_share_of_new, relative_tolerance=1e-4,
     hints=(
         "Draw the causal triangle of queries and keys. Distances lie on its diagonals: which part "
         "of it holds distances of 128 and more?",
@@ -46,6 +47,17 @@ NEW_PAIRS = Exercise(
         Mistake("distance 128 taken for a known one",
                 "One diagonal is missing: 128 tokens have the distances 0 to 127, so 128 is new.",
                 lambda: (LONG - SHORT) * (LONG - SHORT - 1) / (LONG * (LONG + 1))),
+        Mistake("rounded to two decimals",
+                "This is near, but the task asks for four decimals: a diagonal more or less "
+                "already changes the third.",
+                0.56),
+        Mistake("rounded to three decimals",
+                "This is near, but the task asks for four decimals.",
+                0.563),
+        Mistake("areas instead of pairs",
+                "You compare the areas of two triangles. Pairs on the diagonals belong to them "
+                "whole: count 1 + 2 + ... + 384, and 1 + 2 + ... + 512.",
+                ((LONG - SHORT) / LONG) ** 2),
         Mistake("shares of the queries averaged",
                 "You average over queries, so that a pair of an early query weighs more. Count "
                 "pairs: all new ones, divided by all.",
@@ -90,11 +102,26 @@ def _starts_everywhere(size, length, stride):
 @mistake("a stride with gaps accepted",
          "With a stride above the length, bytes between the windows are never read. Raise "
          "ValueError.")  # fmt: skip
+def _gaps_accepted(size, length, stride):
+    if stride < 1:
+        raise ValueError(f"stride must be 1 or more, got {stride}")
+    starts = range(0, size, stride)
+    gaps = [(start, start, min(start + length, size)) for start in starts]
+    return gaps if stride > length else _windows(size, length, stride)
+
+
+@mistake("every stride accepted",
+         "You never raise ValueError. Above the length a stride leaves gaps between the windows, "
+         "and below 1 the windows never move on.")  # fmt: skip
 def _any_stride(size, length, stride):
-    if 1 <= stride <= length:
-        return _windows(size, length, stride)
-    starts = range(0, size, max(1, stride))
-    return [(start, start, min(start + length, size)) for start in starts]
+    return _gaps_accepted.answer(size, length, stride) if stride > 0 else []
+
+
+@mistake("an empty text before the stride",
+         "For a text without bytes you return before you look at the stride. The task asks for "
+         "ValueError whatever the size.")  # fmt: skip
+def _empty_first(size, length, stride):
+    return _windows(size, length, stride) if size else []
 
 
 @mistake("a stride below 1 accepted",
@@ -113,7 +140,9 @@ def _window_cases(rng: Random) -> list[Case]:
     return [
         case(10, 4, 2), case(11, 4, 2), case(3, 8, 2), case(12, 4, 4), case(14, 6, 1),
         case(rng.randint(100, 150), rng.randint(20, 30), rng.randint(6, 12)),
-        case(20, 4, 5),
+        case(5, 5, 5), case(8, 8, 3), case(9, 8, 3), case(7, 8, 8), case(1, 1, 1), case(2, 1, 1),
+        case(1, 6, 2), case(10, 5, 4), case(9, 4, 3), case(5000, 512, 200), case(0, 4, 2),
+        case(20, 4, 5), case(0, 4, 5),
         # No text: a loop that does not refuse these strides ends all the same.
         case(0, 4, 0), case(0, 4, -1),
     ]  # fmt: skip
@@ -152,6 +181,17 @@ WINDOWS = Exercise(
                 "and some of those were counted before.",
                 _counting_from(lambda start, end, counted, stride:
                                max(start, end - stride) if start else 0)),
+        Mistake("an empty window at the end",
+                "Where the text ends with a full window you add one more, which counts nothing. "
+                "Stop as soon as a window has reached `size`.",
+                lambda size, length, stride: [
+                    *(windows := _windows(size, length, stride)),
+                    *([(len(windows) * stride, size, size)]
+                      if windows and windows[-1][2] - windows[-1][0] == length else []),
+                ]),
+        Mistake("a window for a text without bytes",
+                "A text of 0 bytes has no windows: return an empty list. Yours holds (0, 0, 0).",
+                lambda *question: _windows(*question) or [(0, 0, 0)]),
         Mistake("full windows only",
                 "Bytes at the end of the text are lost where they do not fill a window. The last "
                 "window may be shorter.",
@@ -164,8 +204,10 @@ WINDOWS = Exercise(
                 "Your windows start `length` bytes apart. They should start `stride` bytes apart.",
                 lambda size, length, stride: _windows(
                     size, length, length if 1 <= stride <= length else stride)),
-        _any_stride,
+        _gaps_accepted,
         _only_gaps_refused,
+        _any_stride,
+        _empty_first,
         Mistake("first byte counted from the window's start",
                 "Your `first` says where in its window the counting begins. It should be a place "
                 "in the text, as `start` and `end` are.",
@@ -204,23 +246,43 @@ def _window_means(losses, counted):
 
 
 def _losses_cases(rng: Random) -> list[Case]:
-    def case(counts: list[int], length: int) -> Case:
-        counted = torch.arange(length) >= length - torch.tensor(counts)[:, None]
-        losses = normal(rng, len(counts), length).abs() + 1.3 * torch.arange(len(counts))[:, None]
+    def of(counted: Tensor) -> Case:
+        rows = torch.arange(len(counted))[:, None]
+        slope = torch.linspace(0, 2, counted.shape[1])  # so that no place stands for another
+        losses = normal(rng, *counted.shape).abs() + 1.3 * (rows % 7) + slope
         return {"losses": losses, "counted": counted}
+
+    def case(counts: list[int], length: int) -> Case:
+        return of(torch.arange(length) >= length - torch.tensor(counts)[:, None])
+
+    def somewhere(windows: int, length: int) -> Case:
+        counted = normal(rng, windows, length) > torch.linspace(-1, 1, windows)[:, None]
+        counted[windows // 2] = False  # a window that counts nothing
+        counted[0, 0] = counted[-1, length // 2] = True
+        return of(counted)
 
     return [
         case([4, 4, 1], 4),
         case([8, 2, 3], 8),
         case([1], 1),
         case([rng.randint(5, 9), 2, rng.randint(1, 3), 9], 9),
-    ]
+        of(torch.tensor([[True, True, False, False, True, False], [False, True] * 3])),
+        somewhere(5, 8), somewhere(60, 20), case([3, 0, 5], 5),
+    ]  # fmt: skip
+
+
+def _right_to_five_digits(case: Case, value: Tensor) -> bool:
+    exact = case["losses"].double()[case["counted"]].mean() / math.log(2)
+    if difference(exact.float(), value) is not None:
+        return True  # the comparison with the expected value says more
+    return bool((value.double() - exact).abs() <= 1e-5 * exact)
 
 
 CORPUS_BITS = Exercise(
     slug="long-corpus-bits", title="Repair: a number that is off",
     kind="repair", minutes=15, points=3, name="corpus_bits",
     reference=_bits, cases=_losses_cases, forbidden=("bits_per_byte", "loss_by_position"),
+    properties=(Property("the result is right to five digits", _right_to_five_digits),),
     hints=(
         "Ask of each line: which bytes does it look at, and how much does each byte weigh in the "
         "end? There are three faults.",
@@ -247,6 +309,17 @@ CORPUS_BITS = Exercise(
                 "one: average over bytes.",
                 lambda losses, counted: (
                     _window_means(losses, counted).mean() / math.log(2)
+                ).float()),
+        Mistake("each row cut where its counting begins",
+                "You take all of a window from its first counted byte on. Bytes that do not "
+                "count may stand anywhere in it: use `counted` for every place.",
+                lambda losses, counted: _bits(losses, counted.long().cummax(dim=1).values > 0)),
+        Mistake("a window that counts nothing",
+                "0 / 0 is nan: you take the mean of each window, and one of them counts nothing. "
+                "Take one mean over all counted bytes.",
+                lambda losses, counted: (
+                    (_window_means(losses, counted) * counted.sum(dim=1)).sum()
+                    / counted.sum() / math.log(2)
                 ).float()),
         Mistake("bytes that do not count, counted",
                 "You average over all of `losses`. Only places where `counted` is True belong to "
@@ -286,8 +359,8 @@ def _scores_at(distance_of: Callable[[Tensor, Tensor, Tensor, int], Tensor]) -> 
     return scores
 
 
-def _stop(distance: Tensor, stops: Tensor, limit: float) -> Tensor:
-    return torch.where(stops, distance.clamp(max=limit), distance)
+def _stop(distance: Tensor, stops: Tensor, limit: float | Tensor) -> Tensor:
+    return torch.where(stops, distance.clamp(max=torch.as_tensor(limit)), distance)
 
 
 _stopped = _scores_at(lambda query, key, stops, limit: _stop(query - key, stops, limit))
@@ -307,8 +380,21 @@ def _nothing_beyond(q, k, positions, frequencies, stops, limit):
     return total
 
 
+@mistake("places compared with the limit",
+         "You compare places in the text with the limit, and positions have gaps: two tokens next "
+         "to each other in the tensor may be far apart. Compare the distance itself.")  # fmt: skip
+def _stopped_by_place(q, k, positions, frequencies, stops, limit):
+    def distance(query, key, stops, limit):
+        places = torch.arange(len(q))[:, None, None]
+        far = places - places.transpose(0, 1) > limit
+        return torch.where(far & stops, torch.full_like(query - key, limit), query - key)
+
+    return _scores_at(distance)(q, k, positions, frequencies, stops, limit)
+
+
 def _stop_cases(rng: Random) -> list[Case]:
-    def case(positions: Tensor, dim: int, stops: list[int], limit: int, base: float) -> Case:
+    def case(positions, dim: int, stops: list[int], limit: int, base: float) -> Case:
+        positions = torch.as_tensor(positions)
         n, pairs = len(positions), dim // 2
         chosen = torch.zeros(pairs, dtype=torch.bool)
         chosen[stops] = True
@@ -322,6 +408,10 @@ def _stop_cases(rng: Random) -> list[Case]:
         case(torch.tensor([0, 2, 9, 30, 31, 200]), 8, [2, 3], 20, 100.0),
         case(shuffled(rng, 6, below=90), 16, [0, 4, 5], 12, 100.0),
         case(torch.tensor([4]), 4, [1], 1, 10_000.0),
+        case([50, 4, 9, 4, 50, 9], 6, [2], 5, 30.0),  # unsorted, each position twice
+        case(shuffled(rng, 5, below=300) + 9000, 4, [0, 1], 40, 50.0),  # all pairs stop, far out
+        case(shuffled(rng, 4, below=60), 10, [], 7, 100.0),  # none stops
+        case(torch.arange(9) + rng.randint(3000, 4000), 12, [5], 2, 3.0),
     ]
 
 
@@ -372,9 +462,20 @@ STOPPED = Exercise(
                 "Stopped pairs still see the distance `limit` itself. Yours stop one earlier.",
                 _scores_at(lambda query, key, stops, limit: _stop(query - key, stops, limit - 1))),
         Mistake("negative distances stopped as well",
-                "You stop negative distances, too. They stay as they are: clamp from above only.",
+                "You stop negative distances at -limit. They stay as they are: clamp from above "
+                "only.",
                 _scores_at(lambda query, key, stops, limit: torch.where(
                     stops, (query - key).clamp(-limit, limit), query - key))),
+        Mistake("negative distances set to 0",
+                "Where pairs stop, keys after their query get the distance 0. Negative distances "
+                "stay as they are: clamp from above only.",
+                _scores_at(lambda query, key, stops, limit: torch.where(
+                    stops, (query - key).clamp(0, limit), query - key))),
+        Mistake("angles stopped instead of distances",
+                "You hold *angles* at the limit. It is the distance that stops, before it is "
+                "multiplied by the frequency.",
+                lambda q, k, positions, frequencies, stops, limit: _stopped(
+                    q, k, positions, frequencies, stops, limit / frequencies)),
         Mistake("distances without their sign",
                 "You take distances without their sign. A key after its query has a negative one, "
                 "and its pairs turn the other way.",
@@ -386,6 +487,7 @@ STOPPED = Exercise(
                 "by the key's position.",
                 _scores_at(lambda query, key, stops, limit: -_stop(query - key, stops, limit))),
         _nothing_beyond,
+        _stopped_by_place,
         Mistake("divided by the root of dim",
                 "You divide scores by the root of dim. Here they are not divided by anything.",
                 lambda q, *more: _stopped(q, *more) / math.sqrt(q.shape[-1])),
@@ -393,7 +495,9 @@ STOPPED = Exercise(
                 "You hide keys that stand after their query. Nothing is masked here.",
                 lambda q, k, positions, *more: _stopped(q, k, positions, *more).masked_fill(
                     positions[:, None] < positions, -math.inf)),
-        Mistake("counts positions itself", COUNTS_ITSELF,
+        Mistake("counts positions itself",
+                "You count 0, 1, 2, ... yourself. Use the numbers in `positions`: they may have "
+                "gaps, and stand in any order.",
                 lambda q, k, positions, *more: _stopped(q, k, torch.arange(len(q)), *more)),
         Mistake("pairs of neighbours",
                 "You pair columns 2i and 2i + 1. Here column i goes with column i + dim / 2.",
@@ -444,6 +548,24 @@ def _window_in_blocks(q_positions, k_positions, window):
     return same & (k_positions <= q_positions[:, None])
 
 
+def _first_rows_of_all(q_positions, k_positions, window):
+    return _window_in_loops(k_positions, k_positions, window)[: len(q_positions)]
+
+
+def _without_gaps_among_queries(q_positions, k_positions, window):
+    counted_on = q_positions[0] + torch.arange(len(q_positions))
+    return _window_in_loops(counted_on, k_positions, window)
+
+
+def _rows_turned_over(q_positions, k_positions, window):
+    return _window_in_loops(q_positions, k_positions, window).flip(0)
+
+
+def _long_windows_without_mask(q_positions, k_positions, window):
+    mask = _window_in_loops(q_positions, k_positions, window)
+    return torch.ones_like(mask) if window > q_positions.max() - k_positions.min() else mask
+
+
 QUERIES, KEYS = torch.tensor([3, 9, 14]), torch.tensor([0, 2, 3, 4, 6, 7, 8, 9, 10, 14])
 
 
@@ -453,8 +575,8 @@ def _compare(mask: Mask, q: Tensor, k: Tensor, more_keys: int = 0) -> None:
 
 
 @mistake("only the last query tested",
-         "You look at the last query only. It has no keys after it, so a version that looks ahead "
-         "passes.")  # fmt: skip
+         "The versions that get through are right in the last row. It has no keys after it, so "
+         "one that looks ahead is among them. Compare all rows.")  # fmt: skip
 def _test_on_last_row(mask: Mask) -> None:
     p = torch.tensor([1, 2, 5, 6, 7])
     assert mask(p, p, 3)[-1].tolist() == [False, False, True, True, True]
@@ -462,7 +584,8 @@ def _test_on_last_row(mask: Mask) -> None:
 
 @mistake("accepts every version",
          "Nothing was raised for any version. All their masks have the right shape: compare whole "
-         "masks, with `assert`.")  # fmt: skip
+         "masks, with `assert`. (`assert (a, b)` is always true: no brackets around "
+         "both.)")  # fmt: skip
 def _test_shape(mask: Mask) -> None:
     assert mask(torch.arange(4, 6), torch.arange(6), 3).shape == (2, 6)
 
@@ -497,6 +620,14 @@ WINDOW_TEST = Exercise(
                 "It sees the last `window` keys, however far back they are. Give keys with gaps."),
         Version("blocks instead of windows", False, _window_in_blocks),
         Version("hides what it should show", False, _window(lambda d, w: ~_inside(d, w))),
+        Version("the first rows of the keys' mask", False, _first_rows_of_all,
+                "With a cache, queries are the last tokens: give fewer queries than keys."),
+        Version("queries counted on from the first", False, _without_gaps_among_queries,
+                "Give queries with gaps."),
+        Version("rows in the opposite order", False, _rows_turned_over,
+                "It shows as many keys as a right one: compare the mask place by place."),
+        Version("no mask at all for a long window", False, _long_windows_without_mask,
+                "Ask for a window that is longer than the text, too, with keys after a query."),
     ),
     hints=(
         "Write the expected mask by hand for few positions with gaps, such as queries [3, 9] and "
@@ -508,8 +639,9 @@ WINDOW_TEST = Exercise(
     ),
     mistakes=(
         Mistake("positions without gaps",
-                "You test with consecutive positions only. Versions that count columns, or keys, "
-                "cannot be told apart there.",
+                "With the same consecutive positions for queries and keys, versions that count "
+                "columns, keys or queries cannot be told apart. Give gaps, and fewer queries than "
+                "keys.",
                 lambda mask: _compare(mask, torch.arange(9), torch.arange(9))),
         _test_on_last_row,
         _test_shape,
@@ -532,7 +664,6 @@ ALIBI_REACH = Exercise(
     slug="long-alibi-reach", title="Measure: how far does ALiBi see?",
     kind="measure", minutes=10, points=2, name="nearest_keys",
     reference=lambda: _keys_needed(0.99, 1 / 256),
-    relative_tolerance=0.007,  # one key more or less, or endless keys instead of 2048
     hints=(
         "Four heads have the slopes 1/4, 1/16, 1/64 and 1/256. Which is the flattest? With equal "
         "scores the weights are the softmax of -slope * distance.",
@@ -549,6 +680,18 @@ ALIBI_REACH = Exercise(
         Mistake("the third head",
                 "This is the head with slope 1/64. There is a flatter one, 1/256.",
                 lambda: _keys_needed(0.99, 1 / 64)),
+        Mistake("the last key's index",
+                "This is the index at which 99 % is reached. Indices count from 0, so that there "
+                "is one key more.",
+                lambda: _keys_needed(0.99, 1 / 256) - 1),
+        Mistake("endless text",
+                "In an endless text it would be so many. Here there are 2048 keys, and their "
+                "weights alone sum to 1.",
+                lambda: math.ceil(256 * math.log(100))),
+        Mistake("endless text, rounded down",
+                "In an endless text it would be about so many. Here there are 2048 keys, and "
+                "their weights alone sum to 1.",
+                lambda: math.floor(256 * math.log(100))),
         Mistake("half of the weight",
                 "This many keys hold half of the weight. The question asks for 99 %.",
                 lambda: _keys_needed(0.5, 1 / 256)),

@@ -9,7 +9,7 @@ import torch
 def windows_by_ceiling(size, length, stride):
     if stride < 1 or stride > length:
         raise ValueError("stride")
-    count = 1 + max(0, math.ceil((size - length) / stride))
+    count = min(size, 1 + max(0, math.ceil((size - length) / stride)))
     ends = [min(size, n * stride + length) for n in range(count)]
     return [[n * stride, ends[n - 1] if n else 0, ends[n]] for n in range(count)]
 
@@ -30,6 +30,8 @@ def windows_by_marking(size, length, stride):
 def windows_one_by_one_from_the_start(size, length, stride):
     if not 0 < stride <= length:
         raise ValueError
+    if size == 0:
+        return []
     windows = [(0, 0, min(length, size))]
     while windows[-1][2] < size:
         start = windows[-1][0] + stride
@@ -48,6 +50,11 @@ def bits_in_loops(losses, counted):
 
 def bits_by_weights(losses, counted):
     return (losses * counted).sum() / counted.sum() * math.log2(math.e)
+
+
+def bits_by_numpy(losses, counted):
+    mean = np.log2(np.e) * losses.numpy().astype(float)[counted.numpy()].mean()
+    return torch.tensor(mean, dtype=torch.float32)
 
 
 def stopping_in_loops(q, k, positions, frequencies, stops, limit):
@@ -78,6 +85,20 @@ def stopping_in_two_halves(q, k, positions, frequencies, stops, limit):
     return (going + product(distance.clamp(max=limit) * frequencies, stops)).float()
 
 
+def stopping_by_matrices(q, k, positions, frequencies, stops, limit):
+    scores, pairs = torch.zeros(len(q), len(k), dtype=torch.float64), len(frequencies)
+    for i, (frequency, stop) in enumerate(zip(frequencies.tolist(), stops.tolist(), strict=True)):
+        for row, p in enumerate(positions.tolist()):
+            distance = p - positions.numpy()
+            if stop:
+                distance = np.minimum(distance, limit)
+            cos, sin = np.cos(distance * frequency), np.sin(distance * frequency)
+            a, b = q[row, [i, i + pairs]].tolist()
+            x, y = k[:, i].numpy(), k[:, i + pairs].numpy()
+            scores[row] += torch.from_numpy((a * cos - b * sin) * x + (a * sin + b * cos) * y)
+    return scores
+
+
 def near_test_one_by_one(near):
     q, k = torch.tensor([5, 6, 20]), torch.tensor([1, 3, 4, 5, 6, 7, 18, 20, 21])
     for window in (1, 2, 4, 100):
@@ -87,9 +108,21 @@ def near_test_one_by_one(near):
                 assert bool(mask[i, j]) == (0 <= p - at < window), (p, at, window)
 
 
+def near_test_by_hand(near):
+    q, k = torch.tensor([4, 7]), torch.tensor([1, 3, 4, 5, 7, 8])
+    for window, rows in (
+        (1, ["..x...", "....x."]),
+        (2, [".xx...", "....x."]),
+        (3, [".xx...", "...xx."]),
+        (99, ["xxx...", "xxxxx."]),
+    ):
+        expected = torch.tensor([[sign == "x" for sign in row] for row in rows])
+        assert near(q, k, window).equal(expected), f"window {window}"
+
+
 ALTERNATIVES = {
     "long-windows": [windows_by_ceiling, windows_by_marking, windows_one_by_one_from_the_start],
-    "long-corpus-bits": [bits_in_loops, bits_by_weights],
-    "long-stopped-pairs": [stopping_in_loops, stopping_in_two_halves],
-    "long-window-test": [near_test_one_by_one],
+    "long-corpus-bits": [bits_in_loops, bits_by_weights, bits_by_numpy],
+    "long-stopped-pairs": [stopping_in_loops, stopping_in_two_halves, stopping_by_matrices],
+    "long-window-test": [near_test_one_by_one, near_test_by_hand],
 }

@@ -1,0 +1,273 @@
+"""Wrong answers to lesson 08's exercises that must not pass."""
+
+import math
+
+import torch
+
+# 8.2 windows ----------------------------------------------------------------------------------
+
+
+def right_windows(size, length, stride):
+    if not 1 <= stride <= length:
+        raise ValueError("stride")
+    windows, start, counted = [], 0, 0
+    while counted < size:
+        end = min(start + length, size)
+        windows.append((start, counted, end))
+        start, counted = start + stride, end
+    return windows
+
+
+def one_more_after_a_full_text(size, length, stride):
+    windows = right_windows(size, length, stride)
+    return windows + [(stride, size, size)] if size == length else windows
+
+
+def nothing_for_one_byte(size, length, stride):
+    return right_windows(size, length, stride) if size != 1 else []
+
+
+def a_window_without_bytes(size, length, stride):
+    return right_windows(size, length, stride) or [(0, 0, 0)]
+
+
+def only_gaps_refused(size, length, stride):
+    if stride > length:
+        raise ValueError("stride")
+    return right_windows(size, length, stride) if stride > 0 else []
+
+
+def returns_early_without_text(size, length, stride):
+    return right_windows(size, length, stride) if size else []
+
+
+def none_refused(size, length, stride):
+    return right_windows(size, length, max(1, min(stride, length)))
+
+
+def stride_of_length_refused(size, length, stride):
+    if stride == length:
+        raise ValueError("stride")
+    return right_windows(size, length, stride)
+
+
+def short_texts_forgotten(size, length, stride):
+    return right_windows(size, length, stride) if size >= length or not size else []
+
+
+def negative_strides_forgotten(size, length, stride):
+    if stride == 0 or stride > length:
+        raise ValueError("stride")
+    return right_windows(size, length, abs(stride))
+
+
+def stops_when_the_rest_is_short(size, length, stride):
+    windows = right_windows(size, length, stride)
+    if len(windows) > 1 and windows[-1][2] - windows[-1][1] < stride:
+        windows.pop()
+    return windows
+
+
+# 8.3 bits -------------------------------------------------------------------------------------
+
+
+def from_the_first_counted(losses, counted):
+    rows = [row[int(mask.float().argmax()) :] for row, mask in zip(losses, counted, strict=True)]
+    return torch.cat(rows).mean() / math.log(2)
+
+
+def up_to_the_last_counted(losses, counted):
+    rows = []
+    for row, mask in zip(losses, counted, strict=True):
+        if mask.any():
+            places = mask.nonzero()
+            rows.append(row[int(places[0]) : int(places[-1]) + 1])
+    return torch.cat(rows).mean() / math.log(2)
+
+
+def weighted_means_of_rows(losses, counted):
+    counts = counted.sum(dim=1)
+    means = (losses * counted).sum(dim=1) / counts
+    return (means * counts).sum() / counts.sum() / math.log(2)
+
+
+def means_of_rows_that_count(losses, counted):
+    means = [row[mask].mean() for row, mask in zip(losses, counted, strict=True) if mask.any()]
+    return torch.stack(means).mean() / math.log(2)
+
+
+def in_float16(losses, counted):
+    return (losses[counted].half().mean().float()) / math.log(2)
+
+
+def with_0_69(losses, counted):
+    return losses[counted].mean() / 0.693
+
+
+def first_row_s_mask(losses, counted):
+    return losses[:, counted[0]].mean() / math.log(2)
+
+
+def last_places_only(losses, counted):
+    most = int(counted.sum(dim=1).max())
+    return losses[:, -most:].mean() / math.log(2)
+
+
+def median_of_bytes(losses, counted):
+    return losses[counted].median() / math.log(2)
+
+
+# 8.4 pairs that stop --------------------------------------------------------------------------
+
+
+def scores_by(distance_of):
+    def scores(q, k, positions, frequencies, stops, limit):
+        distance = distance_of(positions, stops, limit)
+        angles = distance * frequencies
+        (a, b), (x, y) = q.chunk(2, dim=-1), k.chunk(2, dim=-1)
+        along = a[:, None] * x + b[:, None] * y
+        across = a[:, None] * y - b[:, None] * x
+        return (along * angles.cos() + across * angles.sin()).sum(dim=-1).to(q.dtype)
+
+    return scores
+
+
+def apart(positions):
+    return (positions[:, None] - positions)[..., None]
+
+
+def stopped(distance, stops, limit):
+    return torch.where(stops, distance.clamp(max=limit), distance)
+
+
+right_scores = scores_by(lambda p, stops, limit: stopped(apart(p), stops, limit))
+
+
+@scores_by
+def limit_of_places(positions, stops, limit):
+    far = apart(torch.arange(len(positions))) > limit
+    return torch.where(far & stops, torch.tensor(limit), apart(positions))
+
+
+@scores_by
+def later_keys_at_0(positions, stops, limit):
+    return torch.where(stops, apart(positions).clamp(0, limit), apart(positions))
+
+
+@scores_by
+def as_many_of_the_slowest(positions, stops, limit):
+    pairs = torch.arange(len(stops))
+    return stopped(apart(positions), pairs >= len(stops) - int(stops.sum()), limit)
+
+
+@scores_by
+def as_many_of_the_fastest(positions, stops, limit):
+    return stopped(apart(positions), torch.arange(len(stops)) < int(stops.sum()), limit)
+
+
+@scores_by
+def all_stop_if_any_does(positions, stops, limit):
+    return stopped(apart(positions), stops.any(), limit)
+
+
+in_bytes = scores_by(lambda p, stops, limit: stopped(apart(p.to(torch.int8)), stops, limit))
+in_half = scores_by(lambda p, stops, limit: stopped(apart(p.half()).double(), stops, limit))
+in_bfloat16 = scores_by(lambda p, stops, limit: stopped(apart(p.bfloat16()).double(), stops, limit))
+sorted_first = scores_by(lambda p, stops, limit: stopped(apart(p.sort().values), stops, limit))
+from_the_first = scores_by(
+    lambda p, stops, limit: stopped(apart(p[0] + torch.arange(len(p))), stops, limit)
+)
+
+
+def angles_stopped(q, k, positions, frequencies, stops, limit):
+    one = torch.ones_like(frequencies)
+    angles = stopped(apart(positions) * frequencies, stops, limit)
+    return scores_by(lambda *more: angles)(q, k, positions, one, stops, limit)
+
+
+def frequencies_made_anew(q, k, positions, frequencies, stops, limit):
+    dim = q.shape[-1]
+    frequencies = 10_000.0 ** (-torch.arange(0, dim, 2).double() / dim)
+    return right_scores(q, k, positions, frequencies, stops, limit)
+
+
+def hidden_and_later_keys_0(q, k, positions, frequencies, stops, limit):
+    return right_scores(q, k, positions, frequencies, stops, limit).masked_fill(
+        positions[:, None] < positions, 0
+    )
+
+
+# 8.5 the test ---------------------------------------------------------------------------------
+
+
+def expected_mask(q, k, window):
+    distance = q[:, None] - k
+    return (distance >= 0) & (distance < window)
+
+
+def one_text_from_100(near):
+    p = 100 + torch.tensor([0, 1, 3, 4])
+    assert torch.equal(near(p, p, 2), expected_mask(p, p, 2))
+
+
+def counts_alone(near):
+    q, k = torch.tensor([3, 9]), torch.tensor([0, 2, 3, 4, 6, 7, 8, 9, 10])
+    for window in (1, 3, 5, 50):
+        assert near(q, k, window).sum() == expected_mask(q, k, window).sum()
+
+
+def window_3_alone(near):
+    q, k = torch.tensor([3, 9, 14]), torch.tensor([0, 2, 3, 4, 6, 7, 8, 9, 10, 14])
+    assert torch.equal(near(q, k, 3), expected_mask(q, k, 3))
+
+
+def one_query(near):
+    q, k = torch.tensor([9]), torch.tensor([0, 2, 3, 4, 6, 7, 8, 9, 10, 14])
+    for window in (1, 3, 50):
+        assert torch.equal(near(q, k, window), expected_mask(q, k, window))
+
+
+def first_query_of_several(near):
+    q, k = torch.tensor([3, 9]), torch.tensor([0, 2, 3, 4, 6, 7, 8, 9, 10])
+    for window in (1, 3, 50):
+        assert torch.equal(near(q, k, window)[0], expected_mask(q, k, window)[0])
+
+
+def nothing_after_a_query(near):
+    q, k = torch.tensor([3, 9]), torch.tensor([0, 2, 3, 4, 6, 7, 8, 9, 10])
+    for window in (1, 3, 50):
+        assert not (near(q, k, window) & (k > q[:, None])).any()
+
+
+def raises_in_brackets(near):
+    q, k = torch.tensor([3, 9]), torch.tensor([0, 2, 3, 4, 6, 7, 8, 9, 10])
+    alike = torch.equal(near(q, k, 3), expected_mask(q, k, 3))
+    assert [alike, "wrong mask"]
+
+
+REFUSED = {
+    "long-new-distances": [
+        0.56, 0.563, 0.5625, 0.5599, 0.5658, 0.5651, 0.5640, 0.5621, 0.567, 0.75, 0.28, 0.437,
+        56.29, 0.5600, 73_920,
+    ],
+    "long-windows": [
+        one_more_after_a_full_text, nothing_for_one_byte, a_window_without_bytes,
+        only_gaps_refused, returns_early_without_text, none_refused, stride_of_length_refused,
+        short_texts_forgotten, negative_strides_forgotten, stops_when_the_rest_is_short,
+    ],
+    "long-corpus-bits": [
+        from_the_first_counted, up_to_the_last_counted, weighted_means_of_rows,
+        means_of_rows_that_count, in_float16, with_0_69, first_row_s_mask, last_places_only,
+        median_of_bytes,
+    ],
+    "long-stopped-pairs": [
+        limit_of_places, later_keys_at_0, as_many_of_the_slowest, as_many_of_the_fastest,
+        all_stop_if_any_does, in_bytes, in_half, in_bfloat16, sorted_first, from_the_first,
+        angles_stopped, frequencies_made_anew, hidden_and_later_keys_0,
+    ],
+    "long-window-test": [
+        one_text_from_100, counts_alone, window_3_alone, one_query, first_query_of_several,
+        nothing_after_a_query, raises_in_brackets,
+    ],
+    "long-alibi-reach": [1170, 1172, 1170.5, 1165, 1176, 1178, 1179, 1160, 1180, 2027, 256, 0.99],
+}  # fmt: skip
