@@ -11,6 +11,7 @@ from torch.nn import functional
 
 from course_grading.exercise import Case, Exercise, Mistake, Property, Version, mistake
 from course_grading.specs.draw import normal, shuffled
+from course_grading.values import difference
 
 KEEPS_DTYPE_OF_Q = Property(
     "the result has the dtype of q", lambda case, value: value.dtype == case["q"].dtype
@@ -25,19 +26,26 @@ def _mebibytes(vectors: int, width: int = 64, size: int = 2) -> float:
 
 PRICE = Exercise(
     slug="shaw-memory", title="The price of a vector for every pair", kind="predict", minutes=5,
-    points=1, name="mebibytes", reference=_mebibytes(2048**2), relative_tolerance=0.005,
+    points=1, name="mebibytes", reference=_mebibytes(2048**2),
     hints=(
         "How many pairs of a query and a key are there, and how many numbers does each pair get?",
         "The vectors are the same for all heads and all texts of a batch. A number in bfloat16 "
         "takes 2 bytes, and a MiB has 1024 * 1024 bytes.",
     ),
     mistakes=(
-        Mistake("four bytes for each number",
-                "That would be float32. In bfloat16 a number takes 2 bytes.",
+        Mistake("twice too much",
+                "In bfloat16 a number takes 2 bytes; 4 would be float32. And the question is about "
+                "one vector for each pair: those for the values would be a second tensor.",
                 _mebibytes(2048**2, size=4)),
-        Mistake("once for each head",
-                "Shaw's vectors are shared by all heads: the 8 heads do not multiply this tensor.",
-                _mebibytes(8 * 2048**2)),
+        Mistake("eight times too much",
+                "Shaw's vectors are shared by all heads: the 8 heads do not multiply this tensor. "
+                "Nor do the 8 bits of a byte.", _mebibytes(8 * 2048**2)),
+        Mistake("half of it",
+                "A number in bfloat16 takes 2 bytes, and there is a vector for every pair, for "
+                "later keys as well.", _mebibytes(2048**2, size=1)),
+        Mistake("in GiB", "The amount is right, in GiB. One GiB is 1024 MiB.", 0.5),
+        Mistake("in KiB", "The amount is right, in KiB. One MiB is 1024 KiB.", 512.0 * 2**10),
+        Mistake("in bytes", "The amount is right, in bytes. Divide it by 2**20.", 512.0 * 2**20),
         Mistake("a million bytes for a MiB",
                 "These are megabytes. A MiB is 2**20 = 1 048 576 bytes.",
                 _mebibytes(2048**2) * 2**20 / 1e6),
@@ -73,11 +81,18 @@ def _shaw_scores(
     return shaw_scores
 
 
+def _later(q_positions: Tensor, k_positions: Tensor) -> Tensor:
+    later = k_positions[..., None, :] > q_positions[..., :, None]
+    return later.unsqueeze(1) if later.ndim == 3 else later
+
+
 def _shaw_cases(rng: Random) -> list[Case]:
-    def case(q_positions, k_positions, batch=1, most=2, dim=4, dtype=torch.float32) -> Case:
+    def case(
+        q_positions, k_positions, batch=1, heads=2, most=2, dim=4, dtype=torch.float32, table=None
+    ) -> Case:
         return {
-            "q": normal(rng, batch, 2, q_positions.shape[-1], dim, dtype=dtype),
-            "key_vectors": normal(rng, 2 * most + 1, dim, dtype=dtype),
+            "q": normal(rng, batch, heads, q_positions.shape[-1], dim, dtype=dtype),
+            "key_vectors": normal(rng, 2 * most + 1, dim, dtype=table or dtype),
             "q_positions": q_positions,
             "k_positions": k_positions,
         }
@@ -87,14 +102,21 @@ def _shaw_cases(rng: Random) -> list[Case]:
     order = shuffled(rng, 6, 20)
     mixed = torch.stack([order, order.flip(0)])
     newest = torch.tensor([rng.randint(7, 30)])
+    far = torch.tensor([20_000_001, 500, 70_000])
     return [
         case(in_order, in_order),
         case(gaps, gaps, batch=3, most=4, dim=8),
         case(mixed, mixed, batch=2, most=3),
+        case(torch.stack([shuffled(rng, 2, 9) + first for first in (0, 5, 300)]),
+             torch.stack([shuffled(rng, 5, 12) + first for first in (2, 4, 297)]),
+             batch=3, most=5, dim=6),
         case(newest, torch.arange(int(newest) - 6, int(newest) + 1), most=4),
         case(torch.tensor([3]), torch.tensor([3])),
         case(in_order, in_order + 2, batch=2, dim=16, dtype=torch.bfloat16),
-    ]
+        case(far, torch.tensor([20_000_000, 501, 4463, 69_998]), heads=1, most=3),
+        case(in_order + 300, gaps + 297, heads=3, dtype=torch.bfloat16, table=torch.float32),
+        case(gaps, in_order, heads=3, dtype=torch.float64, table=torch.float32),
+    ]  # fmt: skip
 
 
 SHAW_SCORES = Exercise(
@@ -136,16 +158,37 @@ SHAW_SCORES = Exercise(
                 "You number rows and columns 0, 1, 2, ... yourself. Use the positions that are "
                 "given: they may have gaps, and a query may be the newest of many tokens.",
                 _shaw_scores(place=lambda positions: torch.arange(positions.shape[-1]))),
+        Mistake("counts on from the first position",
+                "Only the first of the positions that are given is used. They may have gaps and "
+                "come in any order: use all of them.",
+                _shaw_scores(place=lambda p: p[..., :1] + torch.arange(p.shape[-1]))),
         Mistake("the first text's positions for all",
                 "With positions of shape (batch, length) each text has positions of its own.",
                 _shaw_scores(place=lambda p: p[0] if p.ndim == 2 else p)),
         Mistake("texts taken for heads",
                 "An index of shape (batch, queries, keys) against (batch, heads, ...) lines up "
-                "with the heads. Here batch and heads are both 2, so nothing complains. Use "
+                "with the heads. Where batch and heads are both 2, nothing complains. Use "
                 "unsqueeze(1).", _shaw_scores(head_axis=0)),
         Mistake("wraps around instead of clipping",
                 "Distances beyond m share the row of m. Your rows begin again at the other end.",
                 _shaw_scores(row=lambda relative, m: (relative + m) % (2 * m + 1))),
+        Mistake("clipped one too early",
+                "Your rows never reach the first and the last row of the table. Clip to -m and m, "
+                "both included.", _shaw_scores(row=lambda relative, m: _row(relative, m - 1) + 1)),
+        Mistake("later keys get 0",
+                "No mask is asked for: keys after the query have distances -1, -2, ... and "
+                "vectors of their own.",
+                lambda q, key_vectors, i, j: _shaw_scores()(q, key_vectors, i, j).masked_fill(
+                    _later(i, j), 0)),
+        Mistake("result in the dtype of key_vectors",
+                "Bring the table to the dtype of q, not q to the dtype of the table: the result "
+                "is added to scores in the dtype of q.",
+                lambda q, key_vectors, i, j:
+                    _shaw_scores()(q.to(key_vectors.dtype), key_vectors, i, j)),
+        Mistake("result in float32",
+                "The result is float32 whatever q is. It is added to scores in the dtype of q: "
+                "end with .to(q.dtype), and compute in float64 if q is.",
+                lambda q, key_vectors, i, j: _shaw_scores()(q.float(), key_vectors, i, j)),
     ),
 )  # fmt: skip
 
@@ -180,7 +223,17 @@ def _score_cases(rng: Random) -> list[Case]:
         case(n, n),
         case(2, 5, 5, dtype=torch.bfloat16),
         case(1, 2, 2, 2, 2),
+        case(2, 6, 6, dtype=torch.float16),
+        {"scores": normal(rng, 3, 1, n, n, dtype=torch.float64) / 3},
     ]
+
+
+def _of_a_view(shifted: Callable[[Tensor], Tensor], scores: Tensor) -> Tensor:
+    """The answer to scores that do not lie row after row, as the result of a transposition."""
+    view = scores.mT.contiguous().mT
+    result = shifted(view)
+    scores.copy_(view)  # so that a change in place shows
+    return result
 
 
 @mistake("flattened across the batch",
@@ -193,7 +246,13 @@ def _whole_batch_flattened(scores):
 
 SHIFT = Exercise(
     slug="transformer-xl-shift", title="The relative shift", kind="implement", minutes=20, points=3,
-    name="shifted", reference=_shifted, cases=_score_cases, forbidden=("relative_shift", "skew"),
+    name="shifted", reference=_shifted, cases=_score_cases, evidence=_of_a_view,
+    properties=(
+        Property("the scores are moved, and none of them is changed",
+                 lambda case, value: difference(_shifted(case["scores"]), value) is not None
+                 or bool((_shifted(case["scores"]) == value).all())),
+    ),
+    forbidden=("relative_shift", "skew"),
     hints=(
         "Write down three rows by hand, as in the lesson. Where in row 0 stands the score at "
         "distance 0, and where must it go? And in row 1?",
@@ -227,6 +286,10 @@ SHIFT = Exercise(
         Mistake("one column off", "The diagonal must show distance 0. Yours shows distance 1.",
                 lambda scores: _shifted(scores, lambda i, n: n - 2 - i)),
         _whole_batch_flattened,
+        Mistake("later keys get -inf",
+                "A mask would write -inf there. This exercise asks for 0: .tril().",
+                lambda scores: _shifted(scores).masked_fill(
+                    torch.ones(scores.shape[-2:]).triu(1).bool(), -torch.inf)),
     ),
 )  # fmt: skip
 
@@ -268,10 +331,10 @@ def _position_scores(
 
 
 def _both_side_cases(rng: Random) -> list[Case]:
-    def case(batch, heads, n, dim=4, dtype=torch.float32) -> Case:
+    def case(batch, heads, n, dim=4, dtype=torch.float32, vectors=None) -> Case:
         return {
             "q": normal(rng, batch, heads, n, dim, dtype=dtype),
-            "vectors": normal(rng, heads, 2 * n - 1, dim, dtype=dtype),
+            "vectors": normal(rng, heads, 2 * n - 1, dim, dtype=vectors or dtype),
         }
 
     return [
@@ -280,6 +343,9 @@ def _both_side_cases(rng: Random) -> list[Case]:
         case(2, 2, rng.randint(6, 9)),
         case(1, 2, 1),
         case(1, 2, 4, dtype=torch.bfloat16),
+        case(3, 2, 6, dim=5),
+        case(2, 1, 3, dim=7, dtype=torch.bfloat16, vectors=torch.float32),
+        case(1, 3, 2, dtype=torch.float64, vectors=torch.float32),
     ]
 
 
@@ -299,7 +365,8 @@ BOTH_SIDES = Exercise(
         Mistake("later keys read the next row",
                 "This is the code as published. Below the diagonal it is right; above, a query "
                 "sees scores of the query after it, and no mask hides them here.",
-                lambda q, vectors: _pad_and_reshape(q @ vectors[:, : q.shape[-2]].mT)),
+                lambda q, vectors:
+                    _pad_and_reshape(q @ vectors[:, : q.shape[-2]].to(q.dtype).mT)),
         Mistake("later keys get 0",
                 "Nothing is masked here: later keys have distances -1, -2, ... whose vectors are "
                 "rows n, n + 1, ...", lambda q, vectors: _position_scores(q, vectors).tril()),
@@ -318,6 +385,18 @@ BOTH_SIDES = Exercise(
                 "The first n columns are distances n - 1 to 0 for every query. Which distance has "
                 "key 0 for query 0?",
                 lambda q, vectors: (q @ vectors.to(q.dtype).mT)[..., : q.shape[-2]]),
+        Mistake("divided by sqrt(d)", "The lesson divides, this task does not: return q . a.",
+                lambda q, vectors: _position_scores(q, vectors) / q.shape[-1] ** 0.5),
+        Mistake("the last n rows of `vectors`",
+                "Those are distances 0 to -(n - 1), for later keys. An encoder needs all rows.",
+                lambda q, vectors: _pad_and_reshape(
+                    q @ vectors[:, q.shape[-2] - 1 :].to(q.dtype).mT)),
+        Mistake("result in the dtype of vectors",
+                "Bring vectors to the dtype of q, not q to the dtype of vectors.",
+                lambda q, vectors: _position_scores(q.to(vectors.dtype), vectors)),
+        Mistake("result in float32",
+                "The result is float32 whatever q is. End with .to(q.dtype), and compute in "
+                "float64 if q is.", lambda q, vectors: _position_scores(q.float(), vectors)),
     ),
 )  # fmt: skip
 
@@ -367,10 +446,27 @@ def _later_keys_zero(q, table, positions):
     return _scores()(q, table, positions).masked_fill(_apart(positions) < 0, 0)
 
 
-def _agrees(scores: Scores, positions: list[int], lower: bool = False, exact: bool = False) -> None:
+def _query_of_the_key(q, table, positions):
+    vectors = table[_apart(positions) + len(table) // 2]
+    return torch.einsum("jd,ijd->ij", q, vectors)
+
+
+def _last_query_repeats(q, table, positions):
+    return _scores()(torch.cat([q[:-1], q[-2:-1]]), table, positions)
+
+
+def _agrees(
+    scores: Scores,
+    positions: list[int],
+    lower: bool = False,
+    exact: bool = False,
+    dim: int = 4,
+    alike: bool = False,
+) -> None:
     generator = torch.Generator().manual_seed(0)
-    q = torch.randn(len(positions), 4, generator=generator)
-    table = torch.randn(41, 4, generator=generator)
+    q = torch.randn(len(positions), dim, generator=generator)
+    q = q[:1].expand_as(q) if alike else q
+    table = torch.randn(41, dim, generator=generator)
     arguments = q, table, torch.tensor(positions)
     got, want = scores(*arguments), _in_loops(*arguments)
     if lower:
@@ -383,8 +479,8 @@ def _test_scores(scores: Scores) -> None:
 
 
 @mistake("accepts every version",
-         "Nothing was raised for any version. A test must `assert`, and look at values: zeros fit "
-         "into the right shape.")  # fmt: skip
+         "Nothing was raised for any version. Either nothing is asserted, or only what wrong "
+         "numbers satisfy as well, such as a shape, or a comparison with much room.")  # fmt: skip
 def _test_shape(scores: Scores) -> None:
     assert scores(torch.zeros(3, 4), torch.zeros(41, 4), torch.arange(3)).shape == (3, 3)
 
@@ -407,13 +503,20 @@ SHIFT_TEST = Exercise(
                 _scores(lambda positions: _apart(positions).clamp(-4, 4))),
         Version("sorts the positions", False,
                 _scores(lambda positions: _apart(positions.sort().values))),
+        Version("the score of the key's query", False, _query_of_the_key,
+                "It gives q_j . a_(i-j). Let the queries differ from each other."),
+        Version("the last query repeats the one before", False, _last_query_repeats),
+        Version("rows and columns swapped", False, lambda *given: _scores()(*given).T),
+        Version("divided by sqrt(d)", False,
+                lambda q, *more: _scores()(q, *more) / q.shape[-1] ** 0.5,
+                "With vectors of one number, d = 1, this cannot be seen."),
     ),
     hints=(
-        "Make a table in which every row says which distance it is: "
-        "torch.arange(-20.0, 21)[:, None], with queries of one 1. Then every entry of the result "
+        "Make a table in which every row says which distance it is: its first column is "
+        "torch.arange(-20.0, 21), the others are 0. With queries (1, 0), every entry of the result "
         "should be a distance, and you can write the right matrix down.",
-        "Which positions make faults show? 0, 1, 2, ... hide two of them. Take some with a gap, "
-        "with a distance above 4, and not in order.",
+        "Which positions make faults show? 0, 1, 2, ... hide some of them. Take positions with "
+        "gaps, near and far from each other, and not in order.",
         "And let the queries differ from row to row: with equal queries nobody can tell whose "
         "score it is. torch.allclose(..., atol=1e-4) compares all entries, those for later keys "
         "too.",
@@ -421,11 +524,21 @@ SHIFT_TEST = Exercise(
     mistakes=(
         _test_shape,
         Mistake("looks below the diagonal only",
-                "Keys after the query count as well: two versions are wrong there and nowhere "
+                "Keys after the query count as well: some versions are wrong there and nowhere "
                 "else.", lambda scores: _agrees(scores, [3, 6, 7, 11, 16], lower=True)),
         Mistake("positions without gaps",
                 "With 0, 1, 2, ... place and position are the same thing. Take positions with a "
                 "gap, and not in order.", lambda scores: _agrees(scores, [0, 1, 2, 3, 4])),
+        Mistake("many positions without gaps",
+                "With 0, 1, 2, ... place and position are the same thing, however many there are. "
+                "Take positions with a gap, and not in order.",
+                lambda scores: _agrees(scores, list(range(10)))),
+        Mistake("all queries alike",
+                "With equal queries nobody can tell whose score it is. Let them differ.",
+                lambda scores: _agrees(scores, [3, 0, 1, 9, 14], alike=True)),
+        Mistake("vectors of one number",
+                "With d = 1 a division by sqrt(d) changes nothing. Take longer vectors.",
+                lambda scores: _agrees(scores, [3, 0, 1, 9, 14], dim=1)),
         Mistake("positions in order only",
                 "One version sorts them first. Give it positions that are not in order.",
                 lambda scores: _agrees(scores, [0, 1, 4, 9, 14])),

@@ -15,7 +15,7 @@ def shaw_scores_in_loops(q, key_vectors, q_positions, k_positions):
         for i, p in enumerate(at.tolist()):
             for j, k in enumerate(keys.tolist()):
                 row = max(-most, min(most, p - k)) + most
-                scores = q[b, :, i].float() @ key_vectors[row].float()
+                scores = q[b, :, i].double() @ key_vectors[row].double()
                 out[b, :, i, j] = (scores / math.sqrt(dim)).to(q.dtype)
     return out
 
@@ -23,7 +23,7 @@ def shaw_scores_in_loops(q, key_vectors, q_positions, k_positions):
 def shaw_scores_with_all_vectors(q, key_vectors, q_positions, k_positions):
     most = key_vectors.shape[0] // 2
     relative = q_positions.unsqueeze(-1) - k_positions.unsqueeze(-2)
-    vectors = key_vectors[relative.clip(-most, most) + most]
+    vectors = key_vectors[relative.clip(-most, most) + most].to(q.dtype)
     if vectors.ndim == 3:
         vectors = vectors.expand(len(q), *vectors.shape)
     return torch.einsum("bhid,bijd->bhij", q, vectors) * q.shape[-1] ** -0.5
@@ -45,16 +45,23 @@ def shifted_by_reshape(scores):
     return moved * torch.ones(n, n).tril().to(scores.dtype)
 
 
+def shifted_by_rolling(scores):
+    n = scores.shape[-1]
+    rows = [scores[..., i, :].roll(i + 1 - n, dims=-1) for i in range(n)]
+    later = torch.arange(n) > torch.arange(n)[:, None]
+    return torch.stack(rows, dim=-2).masked_fill(later, 0.0)
+
+
 def position_scores_in_loops(q, vectors):
     n = q.shape[-2]
-    scores = q @ vectors.transpose(-2, -1)
+    scores = q @ vectors.transpose(-2, -1).to(q.dtype)
     rows = [scores[..., i, n - 1 - i : 2 * n - 1 - i] for i in range(n)]
     return torch.stack(rows, dim=-2)
 
 
 def position_scores_by_reshape(q, vectors):
     n = q.shape[-2]
-    scores = torch.einsum("bhid,hrd->bhir", q, vectors)
+    scores = torch.einsum("bhid,hrd->bhir", q, vectors.to(q.dtype))
     padded = torch.nn.functional.pad(scores, (0, 1)).flatten(-2)[..., n - 1 :]
     padded = torch.nn.functional.pad(padded, (0, n - 1))
     width = 2 * n - 1
@@ -63,10 +70,10 @@ def position_scores_by_reshape(q, vectors):
 
 def scores_test_by_distance(scores):
     positions = torch.tensor([5, 0, 12, 6])
-    table = torch.arange(-20.0, 21)[:, None]
+    table = torch.arange(-20.0, 21)[:, None].expand(-1, 2) / 2
     q = torch.tensor([[1.0], [2], [3], [4]])
     expected = q * torch.tensor([[0.0, 5, -7, -1], [-5, 0, -12, -6], [7, 12, 0, 6], [1, 6, -6, 0]])
-    assert torch.allclose(scores(q, table, positions), expected)
+    assert torch.allclose(scores(q.expand(-1, 2), table, positions), expected)
 
 
 def scores_test_by_entries(scores):
@@ -81,7 +88,7 @@ def scores_test_by_entries(scores):
 
 ALTERNATIVES = {
     "shaw-scores": [shaw_scores_in_loops, shaw_scores_with_all_vectors],
-    "transformer-xl-shift": [shifted_in_loops, shifted_by_reshape],
+    "transformer-xl-shift": [shifted_in_loops, shifted_by_reshape, shifted_by_rolling],
     "transformer-xl-both-sides": [position_scores_in_loops, position_scores_by_reshape],
     "transformer-xl-test": [scores_test_by_distance, scores_test_by_entries],
 }
