@@ -11,6 +11,7 @@ from torch import Tensor
 
 from course_grading.exercise import Case, Exercise, Mistake, Property, Version, mistake
 from course_grading.specs.draw import COUNTS_ITSELF, KEEPS_DTYPE, normal, shuffled
+from course_grading.values import tolerance
 
 Encoding = Callable[[Tensor, int, float], Tensor]
 Exponent = Callable[[Tensor, int], Tensor]
@@ -20,7 +21,7 @@ Exponent = Callable[[Tensor, int], Tensor]
 
 
 def _interleaved(first: Tensor, second: Tensor) -> Tensor:
-    return torch.stack([first, second], dim=-1).flatten(-2).float()
+    return torch.stack([first, second], dim=-1).flatten(-2)
 
 
 def _refuse_odd(dim: int) -> None:
@@ -38,6 +39,7 @@ def _varied(
     lay_out: Callable[[Tensor, Tensor], Tensor] = _interleaved,
     count: Callable[[Tensor], Tensor] = lambda positions: positions,
     fixed_base: float | None = None,
+    dtype: torch.dtype = torch.float32,
 ) -> Encoding:
     """The sinusoidal encoding, with one choice made differently for each wrong answer."""
 
@@ -48,12 +50,13 @@ def _varied(
             count(positions).double()[..., None] * (fixed_base or base) ** -exponent(i, dim)
             for exponent in (sine, cosine or sine)
         )
-        return lay_out(sine_angles.sin(), cosine_angles.cos())
+        return lay_out(sine_angles.sin(), cosine_angles.cos()).to(dtype)
 
     return encoding
 
 
 _encoding = _varied()
+_encoding_in_float64 = _varied(dtype=torch.float64)
 
 
 def _encoding_cases(rng: Random) -> list[Case]:
@@ -66,7 +69,10 @@ def _encoding_cases(rng: Random) -> list[Case]:
         case(torch.arange(4), 6, base=100.0),
         case(torch.stack([shuffled(rng, 5, 500), shuffled(rng, 5, 500)]), 16),
         case(torch.tensor([rng.randint(2, 900)]), 2 * rng.randint(3, 20), base=500.0),
+        case(torch.tensor([[[511, 513, 0]], [[2049, 5003, 40_003]]]), 4),
+        case(torch.tensor(6), 2, base=100.0),
         case(torch.arange(3), 5),
+        case(torch.tensor([0]), 2 * rng.randint(3, 20) + 1, base=50.0),
     ]
 
 
@@ -109,7 +115,7 @@ ENCODING = Exercise(
         Mistake("sines first, then cosines",
                 "The numbers are right, but their order is another layout's. Here sine and cosine "
                 "alternate, with sin in even columns and cos in odd ones.",
-                _varied(lay_out=lambda sin, cos: torch.cat([sin, cos], dim=-1).float())),
+                _varied(lay_out=lambda sin, cos: torch.cat([sin, cos], dim=-1))),
         Mistake("cosine before sine",
                 "Even columns hold the sine: position 0 must read 0, 1, 0, 1, ...",
                 _varied(lay_out=lambda sin, cos: _interleaved(cos, sin))),
@@ -117,7 +123,9 @@ ENCODING = Exercise(
                 "The third case has base 100. Is 10000 written in your code?",
                 _varied(fixed_base=10_000.0)),
         Mistake("positions not used", COUNTS_ITSELF,
-                _varied(count=lambda p: torch.arange(p.shape[-1]).expand(p.shape))),
+                _varied(count=lambda p: torch.ones_like(p).cumsum(-1) - 1)),
+        Mistake("first axis of positions counted", COUNTS_ITSELF,
+                _varied(count=lambda p: torch.arange(len(p)))),
         Mistake("counts from 1",
                 "Position 0 is the first: its row must be 0, 1, 0, 1, ...",
                 _varied(count=lambda positions: positions + 1)),
@@ -155,6 +163,14 @@ LONGEST_WAVE = Exercise(
                 "This is one over the frequency, the number of positions in one radian. A full "
                 "turn has 2 pi of them.",
                 lambda: _wavelength(126 / 128) / (2 * math.pi)),
+        Mistake("the base itself",
+                "The base is no wavelength: the slowest pair's frequency is base^(-126/128), and a "
+                "full turn has 2 pi radians.",
+                500_000),
+        Mistake("frequency instead of wavelength",
+                "This is how far the slowest pair turns at each position, in radians. How many "
+                "positions make a full turn?",
+                lambda: 2 * math.pi / _wavelength(126 / 128)),
         Mistake("the fastest wave",
                 "This is the period of pair 0, the fastest one, whatever the base.",
                 lambda: _wavelength(0)),
@@ -165,11 +181,11 @@ LONGEST_WAVE = Exercise(
 
 
 def _add_encoding(x, positions, base):
-    return x + _encoding(positions, x.shape[-1], base).to(x.dtype)
+    return x + _encoding_in_float64(positions, x.shape[-1], base).to(x.dtype)
 
 
 @mistake(
-    "positions rounded to bfloat16",
+    "all in half precision",
     "bfloat16 holds whole numbers exactly only up to 256: position 257 becomes 256, and two "
     "tokens get the same encoding. Multiply in float32 or better, and round afterwards.",
 )
@@ -180,9 +196,9 @@ def _all_in_half_precision(x, positions, base):
 
 
 @mistake(
-    "frequencies rounded to bfloat16",
-    "The positions are exact now, but an error of one part in 500 in a frequency grows with the "
-    "position: after a few thousand positions the angle can be a radian off.",
+    "frequencies rounded to x's dtype",
+    "The positions are exact now, but in bfloat16 an error of one part in 500 in a frequency grows "
+    "with the position: after a few thousand positions the angle can be a radian off.",
 )
 def _frequencies_in_half_precision(x, positions, base):
     frequencies = (base ** -_exponents(x.shape[-1])).to(x.dtype)
@@ -195,49 +211,90 @@ def _frequencies_in_half_precision(x, positions, base):
     "x += ... writes into the caller's tensor. Return a new one: x + ...",
 )
 def _add_encoding_in_place(x, positions, base):
-    x += _encoding(positions, x.shape[-1], base).to(x.dtype)
+    x += _encoding_in_float64(positions, x.shape[-1], base).to(x.dtype)
     return x
 
 
-def _half_precision_cases(rng: Random) -> list[Case]:
-    def case(positions, dim=8, batch=1, dtype=torch.bfloat16, noise=0.0) -> Case:
-        x = noise * normal(rng, batch, positions.shape[-1], dim)
-        return {"x": x.to(dtype), "positions": positions, "base": 10_000.0}
+@mistake(
+    "bfloat16 alone mended",
+    "float16 loses count as well: 2049 becomes 2048. Compute in float32 or better for every dtype.",
+)
+def _mended_for_bfloat16(x, positions, base):
+    half = x.dtype == torch.bfloat16
+    return (_add_encoding if half else _all_in_half_precision.answer)(x, positions, base)
 
+
+def _half_precision_cases(rng: Random) -> list[Case]:
+    def case(positions, dim=8, batch=1, dtype=torch.bfloat16, noise=0.0, base=1e4) -> Case:
+        x = noise * normal(rng, batch, positions.shape[-1], dim)
+        return {"x": x.to(dtype), "positions": positions, "base": base}
+
+    many = shuffled(rng, 60, 2000)
     return [
         case(torch.arange(4), dtype=torch.float32),
         case(torch.tensor([255, 256, 257, 259])),
         case(torch.tensor([[7, 300, 1001], [2049, 3, 777]]), batch=2, noise=0.1),
         case(torch.tensor([2 * rng.randint(200, 2000) + 1]), dim=16),
         case(torch.arange(4), dtype=torch.float32, noise=1.0),
+        case(many, dim=6, base=500.0),
+        case(torch.tensor([2049, 4099, 40_001, 70_003]), batch=3, dim=10, noise=0.1),
+        case(torch.tensor([2047, 2049, 4099, 70_003]), dim=6, dtype=torch.float16, base=500_000.0),
+        case(many, dim=4, dtype=torch.float16),
+        case(many, batch=2, dim=4, dtype=torch.float32, base=100.0),
+        case(many, dim=4, dtype=torch.float64, noise=1.0, base=500.0),
     ]
+
+
+def _as_exact_as_its_dtype(case: Case, value: Tensor) -> bool:
+    """Off by a rounding of the encoding, one of the sum, and those of an angle in float32."""
+    x, positions, base = (case[name] for name in ("x", "positions", "base"))
+    exact = x.double() + _encoding_in_float64(positions, x.shape[-1], base)
+    error = (value.double() - exact).abs()
+    if error.max() > tolerance(exact.to(x.dtype)):
+        return True  # the comparison refuses it as well, and shows the numbers
+    eps = torch.finfo(x.dtype).eps
+    angle = min(eps, torch.finfo(torch.float32).eps) * (2 + positions.double()[..., None])
+    return bool((error <= eps * exact.abs().clamp(min=1) + angle).all())
 
 
 HALF_PRECISION = Exercise(
     slug="sinusoidal-half-precision", title="Repair: positions that lose count", kind="repair",
     minutes=15, points=2,
     name="add_encoding", reference=_add_encoding, cases=_half_precision_cases,
-    properties=(KEEPS_DTYPE,),
+    properties=(
+        KEEPS_DTYPE,
+        Property("the result is as exact as x's dtype, but for a rounding of the encoding",
+                 _as_exact_as_its_dtype),
+    ),
     forbidden=("sinusoidal_encoding", "Sinusoidal", "Waveform", "Waves"),
     hints=(
         "Print torch.tensor([255, 256, 257, 259]).to(torch.bfloat16). Which of the four numbers "
         "are still the same?",
         "bfloat16 keeps 8 binary digits. Positions, frequencies and angles all need more: compute "
-        "them in float32 or float64, and only the finished sines and cosines in x's dtype.",
+        "them in float64, which serves every dtype, and only the finished sines and cosines in "
+        "x's dtype.",
         "There are three places to change: the arange's dtype, positions.to(...), and the last "
-        "line, which should add encoding.to(x.dtype).",
+        "line, whose result must come back in x's dtype, as with x + encoding.to(x.dtype).",
     ),
     mistakes=(
         _all_in_half_precision,
         _frequencies_in_half_precision,
         Mistake("positions rounded, frequencies exact",
-                "Your frequencies are exact, but the positions still pass through bfloat16, which "
-                "turns 257 into 256.",
+                "Your frequencies are exact, but the positions still pass through x's dtype: "
+                "bfloat16 turns 257 into 256.",
                 lambda x, positions, base: _add_encoding(x, positions.to(x.dtype), base)),
-        Mistake("result no longer in x's dtype",
+        Mistake("result in float32 for half precision",
                 "The numbers are right, but a bfloat16 model gets float32 back. Convert the "
-                "encoding to x.dtype before you add it.",
-                lambda x, positions, base: x + _encoding(positions, x.shape[-1], base)),
+                "encoding, or the sum, to x.dtype.",
+                lambda x, positions, base: x + _encoding_in_float64(positions, x.shape[-1], base)
+                .to(torch.promote_types(x.dtype, torch.float32))),
+        Mistake("result in float64",
+                "The numbers are right, but the result is in float64 whatever x is. Convert the "
+                "encoding, or the sum, to x.dtype.",
+                lambda x, p, base: x + _encoding_in_float64(p, x.shape[-1], base)),
+        Mistake("base not used",
+                "Some cases have another base than 10000. Is 10000 written in your code?",
+                lambda x, positions, base: _add_encoding(x, positions, 10_000.0)),
         _add_encoding_in_place,
     ),
 )  # fmt: skip
@@ -281,12 +338,14 @@ def _shift_cases(rng: Random) -> list[Case]:
         {"offset": -5, "dim": 6, "base": 100.0},
         {"offset": rng.randint(7, 90), "dim": 2 * rng.randint(4, 12), "base": 500.0},
         {"offset": 0, "dim": 4, "base": 10_000.0},
+        {"offset": -10_007, "dim": 8, "base": 10_000.0},
+        {"offset": 40_003, "dim": 4, "base": 10_000.0},
     ]
 
 
 def _is_orthogonal(case: Case, matrix: Tensor) -> bool:
     matrix = matrix.double()
-    return torch.allclose(matrix @ matrix.T, torch.eye(len(matrix)).double(), atol=1e-4)
+    return torch.allclose(matrix @ matrix.T, torch.eye(len(matrix)).double(), atol=2e-6)
 
 
 SHIFT_MATRIX = Exercise(
@@ -346,7 +405,7 @@ def _by_complex_numbers(positions: Tensor, dim: int, base: float) -> Tensor:
 
 
 _WRONG = {wrong.name: wrong.answer for wrong in ENCODING.mistakes}
-_GAPS = torch.tensor([[0, 3, 17], [5, 2, 90]])
+_GAPS = torch.tensor([[0, 3, 17], [5, 2, 1001]])
 
 
 def _compare(encoding: Encoding, positions: Tensor, dim: int, base: float) -> None:
@@ -366,7 +425,7 @@ def _test_encoding(encoding: Encoding) -> None:
 )
 def _test_first_row(encoding: Encoding) -> None:
     row = encoding(torch.tensor([0]), 8, 10_000.0)[0]
-    assert torch.allclose(row, torch.tensor([0.0, 1.0]).repeat(4))
+    assert torch.allclose(row.float(), torch.tensor([0.0, 1.0]).repeat(4))
 
 
 @mistake(
@@ -387,6 +446,15 @@ def _test_exactly(encoding: Encoding) -> None:
     assert torch.equal(encoding(_GAPS, 8, 50.0), _one_by_one(_GAPS, 8, 50.0))
 
 
+@mistake(
+    "asks for float32",
+    "Exercise 2.1 says at least float32, so a result in float64 is right too: compare values.",
+)
+def _test_dtype(encoding: Encoding) -> None:
+    _test_encoding(encoding)
+    assert encoding(_GAPS, 8, 10_000.0).dtype == torch.float32
+
+
 ENCODING_TEST = Exercise(
     slug="sinusoidal-test", title="Write the test: is this the sinusoidal encoding?", kind="test",
     minutes=15, points=3,
@@ -395,6 +463,8 @@ ENCODING_TEST = Exercise(
         Version("vectorised", True, _encoding),
         Version("one number at a time", True, _one_by_one),
         Version("with complex numbers", True, _by_complex_numbers),
+        Version("in float64", True, _encoding_in_float64,
+                "Its result is in float64: exercise 2.1 asks for float32 at least."),
         *(Version(name, False, _WRONG[name]) for name in (
             "the cosine has the next pair's frequency",
             "exponent i/dim instead of 2i/dim",
@@ -404,6 +474,13 @@ ENCODING_TEST = Exercise(
             "base not used",
         )),
         Version("exponents by whole-number division", False, _varied(lambda i, dim: 2 * i // dim)),
+        Version("last pair too slow", False,
+                _varied(lambda i, dim: torch.where(2 * i == dim - 2, 1.0, 2 * i / dim))),
+        Version("the first text's positions for all", False,
+                _varied(count=lambda p: p[:1].expand(p.shape) if p.ndim > 1 else p),
+                "Positions may have two axes, with other numbers in each row."),
+        Version("a table of 512 rows, used again from row 0", False,
+                _varied(count=lambda p: p % 512), "Ask for a position far out as well."),
     ),
     hints=(
         "Another implementation may share the mistake. It is better to write down numbers that "
@@ -411,7 +488,8 @@ ENCODING_TEST = Exercise(
         "Which inputs make the faults show? Position 0 hides most of them. Consecutive positions "
         "hide another fault, and leaving base at 10000 hides a third.",
         "Try position 3 with dim = 4 and base = 100: sin(3), cos(3), sin(0.3), cos(0.3). Give the "
-        "positions as torch.tensor([[3, 0]]), and allow a small difference.",
+        "positions as torch.tensor([[3, 0], [1001, 7]]), and allow a small difference. Convert "
+        "with .float() first: torch.allclose compares tensors of one dtype.",
     ),
     mistakes=(
         _test_first_row,
@@ -420,7 +498,15 @@ ENCODING_TEST = Exercise(
                 "A version that counts for itself and one that has 10000 written in it both pass. "
                 "Use positions with a gap and a second base.",
                 lambda encoding: _compare(encoding, torch.arange(6), 8, 10_000.0)),
+        Mistake("positions with one axis only",
+                "A version that takes the first row of `positions` for every row passes. Give it "
+                "two rows that differ.",
+                lambda encoding: _compare(encoding, torch.tensor([1001, 3]), 8, 50.0)),
+        Mistake("near positions only",
+                "A version with a table of 512 rows passes. Ask for a position further out.",
+                lambda encoding: _compare(encoding, _GAPS % 500, 8, 50.0)),
         _test_exactly,
+        _test_dtype,
     ),
 )  # fmt: skip
 
@@ -454,6 +540,10 @@ HALF_SIMILARITY = Exercise(
                 "At this offset the similarity is still above one half. The next offset is the "
                 "first one below.",
                 lambda: _half_similarity(64) - 1),
+        Mistake("a later one below one half",
+                "The similarity is below one half here, but not for the first time: it goes up and "
+                "down.",
+                50),
         Mistake("another width",
                 "This is the answer for dim = 512. The question has dim = 64.",
                 lambda: _half_similarity(512)),

@@ -34,6 +34,17 @@ def encoding_by_numpy(positions, dim, base):
     return torch.from_numpy(out)
 
 
+def encoding_with_angles_in_float32(positions, dim, base):
+    if dim % 2 != 0:
+        raise ValueError("an odd number of columns")
+    frequencies = torch.exp(torch.arange(0, dim, 2) * (-math.log(base) / dim))
+    angles = positions.unsqueeze(-1) * frequencies
+    out = torch.zeros(positions.shape + (dim,))
+    out[..., 0::2] = angles.sin()
+    out[..., 1::2] = angles.cos()
+    return out
+
+
 def add_encoding_in_float32(x, positions, base):
     dim = x.shape[-1]
     frequencies = torch.exp(-torch.arange(0, dim, 2) * (math.log(base) / dim))
@@ -41,6 +52,33 @@ def add_encoding_in_float32(x, positions, base):
     encoding = torch.empty(*positions.shape, dim)
     encoding[..., 0::2], encoding[..., 1::2] = angles.sin(), angles.cos()
     return x + encoding.to(x.dtype)
+
+
+def add_encoding_in_float32_at_least(x, positions, base):
+    if x.dtype != torch.float64:
+        return add_encoding_in_float32(x, positions, base)
+    return add_encoding_rounded_once(x, positions, base)
+
+
+def add_encoding_as_published_but_wider(x, positions, base):
+    wide = torch.promote_types(x.dtype, torch.float32)
+    frequencies = base ** (-torch.arange(0, x.shape[-1], 2, dtype=wide) / x.shape[-1])
+    angles = positions.to(wide)[..., None] * frequencies
+    encoding = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)
+    return (x + encoding).to(x.dtype)
+
+
+def add_encoding_in_loops(x, positions, base):
+    dim = x.shape[-1]
+    out = x.clone()
+    for b in range(len(x)):
+        row = positions[b] if positions.ndim == 2 else positions
+        for i, position in enumerate(row.tolist()):
+            for column in range(dim):
+                angle = position / base ** (column // 2 * 2 / dim)
+                wave = math.cos(angle) if column % 2 else math.sin(angle)
+                out[b, i, column] = x[b, i, column].item() + wave
+    return out
 
 
 def add_encoding_rounded_once(x, positions, base):
@@ -66,25 +104,39 @@ def shift_by_matrix_exponential(offset, dim, base):
 
 
 def encoding_test_by_hand(encoding):
-    row = encoding(torch.tensor([[3, 0]]), 4, 100.0)[0, 0].tolist()
-    for got, want in zip(
-        row, [math.sin(3), math.cos(3), math.sin(0.3), math.cos(0.3)], strict=True
-    ):
-        assert abs(got - want) < 1e-3
+    table = encoding(torch.tensor([[6, 0], [3, 2000]]), 4, 100.0)
+    by_hand = {
+        (1, 0): [math.sin(3), math.cos(3), math.sin(0.3), math.cos(0.3)],
+        (1, 1): [math.sin(2000), math.cos(2000), math.sin(200), math.cos(200)],
+    }
+    for place, row in by_hand.items():
+        for got, want in zip(table[place].tolist(), row, strict=True):
+            assert abs(got - want) < 1e-3
 
 
 def encoding_test_by_entries(encoding):
-    table = encoding(torch.tensor([9, 2]), 6, 30.0)
-    for row, position in enumerate((9, 2)):
+    positions = torch.tensor([[9], [700], [2]])
+    table = encoding(positions, 6, 30.0)
+    for row, position in enumerate(positions.flatten().tolist()):
         for pair in range(3):
             angle = position * 30.0 ** (-pair / 3)
-            assert math.isclose(table[row, 2 * pair], math.sin(angle), abs_tol=1e-3)
-            assert math.isclose(table[row, 2 * pair + 1], math.cos(angle), abs_tol=1e-3)
+            assert math.isclose(table[row, 0, 2 * pair], math.sin(angle), abs_tol=1e-3)
+            assert math.isclose(table[row, 0, 2 * pair + 1], math.cos(angle), abs_tol=1e-3)
 
 
 ALTERNATIVES = {
-    "sinusoidal-encoding": [encoding_in_loops, encoding_by_complex_numbers, encoding_by_numpy],
-    "sinusoidal-half-precision": [add_encoding_in_float32, add_encoding_rounded_once],
+    "sinusoidal-encoding": [
+        encoding_in_loops,
+        encoding_by_complex_numbers,
+        encoding_by_numpy,
+        encoding_with_angles_in_float32,
+    ],
+    "sinusoidal-half-precision": [
+        add_encoding_in_float32_at_least,
+        add_encoding_as_published_but_wider,
+        add_encoding_in_loops,
+        add_encoding_rounded_once,
+    ],
     "sinusoidal-shift-matrix": [shift_in_loops, shift_by_matrix_exponential],
     "sinusoidal-test": [encoding_test_by_hand, encoding_test_by_entries],
 }
