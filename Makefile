@@ -7,7 +7,7 @@ ARGS =
 run = "$(VENV)/bin/python" -m
 
 .DEFAULT_GOAL = help
-.PHONY: help lab test lint grade update exercises bench zoo constraints core-environment test-environment
+.PHONY: help lab test lint grade update exercises bench mutants zoo constraints core-environment test-environment
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -40,6 +40,9 @@ exercises: core-environment ## make the exercises from the solutions
 
 bench: test-environment ## measure what every encoding costs (minutes), write docs/benchmarks.md
 	@"$(VENV)/bin/course" bench $(ARGS)
+
+mutants: test-environment ## change every solution a little, and see which changes the checks let pass
+	@"$(VENV)/bin/python" tests/grading/mutants.py $(ARGS)
 
 zoo: core-environment ## train and measure every scheme again (hours), going on where it was stopped
 	@"$(VENV)/bin/course" zoo $(ARGS)

@@ -1,0 +1,168 @@
+"""Small changes to every solution, made by a program: which of them does the check let pass?
+
+    .venv/bin/python tests/grading/mutants.py [SLUG ...]
+
+A mutant differs from the solution in one place: an operator, a comparison, a number, a cast, an
+argument or a branch. One that passes is either right after all, and then EQUAL says why, or the
+check has a hole. The exit status is 1 if a mutant passes that EQUAL does not have.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import redirect_stdout, suppress
+from io import StringIO
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import torch
+
+from course_grading.asking import ask_all, draw
+from course_grading.exercise import Exercise
+from course_grading.judging import judge
+from course_grading.notebooks import read, role_and_exercise
+from course_grading.specs import EXERCISES, SHEETS
+
+SOLUTIONS = Path(__file__).parents[2] / "solutions"
+SECONDS = 5
+SEEDS = ("a", "b")  # beside the draw that `check` always makes
+CASTS = {"double", "float", "long", "int", "to", "contiguous", "clone"}
+SWAPS: dict[type[ast.AST], tuple[type[ast.AST], ...]] = {
+    ast.Add: (ast.Sub,), ast.Sub: (ast.Add,), ast.Mult: (ast.Div,), ast.Div: (ast.Mult,),
+    ast.FloorDiv: (ast.Div,), ast.Mod: (ast.FloorDiv,), ast.Pow: (ast.Mult,),
+    ast.MatMult: (ast.Mult,), ast.BitAnd: (ast.BitOr,), ast.BitOr: (ast.BitAnd,),
+    ast.Lt: (ast.LtE, ast.Gt), ast.LtE: (ast.Lt,), ast.Gt: (ast.GtE, ast.Lt), ast.GtE: (ast.Gt,),
+    ast.Eq: (ast.NotEq,), ast.NotEq: (ast.Eq,), ast.And: (ast.Or,), ast.Or: (ast.And,),
+}  # fmt: skip
+EQUAL: dict[tuple[str, str], str] = {}
+"""Mutants that are right after all: (slug, what was changed) to the reason."""
+
+
+def mutants(source: str) -> Iterator[tuple[str, str]]:
+    """What was changed and the changed source, for every single change."""
+    tree = ast.parse(source)
+    for place, node in enumerate(ast.walk(tree)):
+        for what, change in _changes(node):
+            changed = copy.deepcopy(tree)
+            twin = list(ast.walk(changed))[place]
+            before = _line(source, twin)
+            change(twin)
+            with suppress(ValueError, TypeError):
+                text = ast.unparse(ast.fix_missing_locations(changed))
+                yield f"{what} in `{before}`", text
+
+
+def _line(source: str, node: ast.AST) -> str:
+    line = getattr(node, "lineno", None)
+    return source.splitlines()[line - 1].strip() if line else ""
+
+
+def _changes(node: ast.AST) -> Iterator[tuple[str, Any]]:
+    """Each change that can be made to this node: in words, and as a function of its twin."""
+    if isinstance(node, (ast.BinOp, ast.BoolOp, ast.AugAssign)):
+        for swap in SWAPS.get(type(node.op), ()):
+            words = f"{type(node.op).__name__} to {swap.__name__}"
+            yield words, lambda twin, swap=swap: setattr(twin, "op", swap())
+    elif isinstance(node, ast.Compare):
+        for swap in SWAPS.get(type(node.ops[0]), ()):
+            words = f"{type(node.ops[0]).__name__} to {swap.__name__}"
+            yield words, lambda twin, swap=swap: twin.ops.__setitem__(0, swap())
+    elif isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        for value in (node.value + 1, node.value - 1):
+            yield f"{node.value} to {value}", lambda twin, v=value: setattr(twin, "value", v)
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.Not, ast.Invert)):
+        yield f"{type(node.op).__name__} dropped", _drop_sign
+    elif isinstance(node, (ast.If, ast.IfExp)):
+        for value in (True, False):
+            yield (
+                f"condition to {value}",
+                lambda twin, v=value: setattr(twin, "test", ast.Constant(v)),
+            )
+    elif isinstance(node, ast.Call):
+        for k, keyword in enumerate(node.keywords):
+            yield f"{keyword.arg}= dropped", lambda twin, k=k: twin.keywords.pop(k)
+        if isinstance(node.func, ast.Attribute) and node.func.attr in CASTS:
+            yield f".{node.func.attr}() dropped", _drop_call
+
+
+def _drop_sign(twin: ast.AST) -> None:
+    """Turn `-x`, `~x` or `not x` into `_same(x)`, which is x itself."""
+    inner = twin.operand  # type: ignore[attr-defined]
+    twin.__class__ = ast.Call  # type: ignore[assignment]
+    twin.func, twin.args, twin.keywords = ast.Name("_same", ast.Load()), [inner], []  # type: ignore
+
+
+def _drop_call(twin: ast.Call) -> None:
+    """Turn `x.cast(...)` into `_same(x)`, which is x itself."""
+    inner = twin.func.value  # type: ignore[attr-defined]
+    twin.func, twin.args, twin.keywords = ast.Name("_same", ast.Load()), [inner], []
+
+
+def sheet_cells(sheet: str) -> tuple[list[str], dict[str, str]]:
+    """The cells that a sheet's answers may need, and its answers by slug."""
+    cells = [cell for cell in read(SOLUTIONS / f"{sheet}.ipynb") if cell["cell_type"] == "code"]
+    setup = [c["source"] for c in cells if role_and_exercise(c)[0] == "other"]
+    answers = {role_and_exercise(c)[1]: c["source"] for c in cells if c["id"].startswith("answer-")}
+    return [source for source in setup if "grade_button()" not in source], answers
+
+
+class TooSlow(KeyboardInterrupt):
+    """A mutant that may never end. Asking lets this pass, as it lets Ctrl-C pass."""
+
+
+def _stop(*_: object) -> None:
+    raise TooSlow
+
+
+def passes(exercise: Exercise, setup: list[str], source: str) -> bool:
+    """Whether an answer passes on the draw that `check` makes, or on another."""
+    namespace: dict[str, Any] = {"_same": lambda x: x}
+    signal.alarm(SECONDS)
+    try:
+        with redirect_stdout(StringIO()):
+            for cell in setup:
+                exec(cell, namespace)
+            exec(source, namespace)
+            answer = namespace[exercise.name]
+            for seed in (exercise.slug, *SEEDS):
+                questions = draw(exercise, Random(seed))
+                outcomes = ask_all(exercise, answer, questions)
+                if judge(exercise, questions, outcomes).verdict == "passed":
+                    return True
+    except TooSlow:
+        return False
+    except Exception:
+        return False
+    finally:
+        signal.alarm(0)
+    return False
+
+
+def main(slugs: list[str]) -> int:
+    """Print what passes, and how many there were."""
+    torch.set_num_threads(1)
+    signal.signal(signal.SIGALRM, _stop)
+    count, passing, unexplained = 0, 0, 0
+    for sheet, exercises in SHEETS.items():
+        setup, answers = sheet_cells(sheet)
+        for slug in (exercise.slug for exercise in exercises):
+            if slugs and slug not in slugs:
+                continue
+            for what, source in mutants(answers[slug]):
+                count += 1
+                if passes(EXERCISES[slug], setup, source):
+                    passing += 1
+                    reason = EQUAL.get((slug, what))
+                    unexplained += reason is None
+                    print(f"{slug}: {what}: {reason or 'PASSES'}", flush=True)
+    print(f"{count} mutants, {passing} pass, {unexplained} of them unexplained")
+    return int(unexplained > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
