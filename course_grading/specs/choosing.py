@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from random import Random
 from statistics import mean, median, stdev
@@ -36,6 +36,9 @@ WORDS = Exercise(
                 2 ** (2.29 - 1.77)),
         Mistake("e instead of 2", "Bits count in powers of 2. With e you would need nats.",
                 math.exp(5 * (2.29 - 1.77))),
+        Mistake("six bytes a word", "The lesson's words have six bytes. Here a word has five, its "
+                "space included.",
+                2 ** (6 * (2.29 - 1.77))),
         Mistake("ratio of the bits", "You divided the losses. A loss is a logarithm: subtract "
                 "them, and take a power of 2.",
                 2.29 / 1.77),
@@ -66,12 +69,13 @@ def _reach(
     compared_with: Callable[[Bits, int, int], int] = lambda bits, trained, last: trained,
     stops: bool = True,
     within: Callable[[float, float], bool] = lambda loss, limit: loss <= limit,
+    limit: Callable[[float, float], float] = lambda home, allowed: home + allowed,
 ) -> Callable[[Bits, int, float], int]:
     def reach_of(bits, trained, allowed):
         furthest = last = trained
         for length in lengths(bits, trained):
-            limit = summary(bits[compared_with(bits, trained, last)]) + allowed
-            if within(summary(bits[length]), limit):
+            home = summary(bits[compared_with(bits, trained, last)])
+            if within(summary(bits[length]), limit(home, allowed)):
                 furthest = length
             elif stops:
                 break
@@ -106,6 +110,11 @@ def _reach_cases(rng: Random) -> list[Case]:
     uneven = {128: [1.8, 1.8, 1.8], 256: [1.75, 2.0, 1.8], 512: [1.7, 2.6, 1.7],
               1024: [1.8, 3.0, 3.0]}  # fmt: skip
     at_the_limit = {128: [1.5, 1.25, 1.75], 256: [1.5, 2.0, 1.75], 512: [1.875, 1.75, 1.635]}
+    falls_first = {128: [1.8, 1.8], 256: [1.5, 1.5], 512: [1.82, 1.86], 1024: [1.86, 1.92],
+                   2048: [1.5, 1.6]}  # fmt: skip
+    two_seeds = {100: [1.9, 2.1], 200: [2.0, 2.2], 300: [2.5, 2.7]}
+    four_seeds = {16: [4.0, 4.0, 4.0, 5.0], 24: [4.25, 4.25, 4.25, 4.25],
+                  40: [4.25, 4.25, 4.25, 4.375]}  # fmt: skip
     odd_lengths = {100: [2.0, 2.1], 150: [2.2], 400: [2.3, 2.2, 2.4], 500: [3.0, 2.9]}
     return [
         case(up, 128, 0.1),
@@ -117,6 +126,9 @@ def _reach_cases(rng: Random) -> list[Case]:
         {"bits": uneven, "trained": 128, "allowed": 0.1},
         {"bits": at_the_limit, "trained": 128, "allowed": 0.25},  # exact in binary
         {"bits": odd_lengths, "trained": 100, "allowed": 0.3},
+        {"bits": falls_first, "trained": 128, "allowed": 0.1},
+        {"bits": two_seeds, "trained": 100, "allowed": 0.5},
+        {"bits": four_seeds, "trained": 16, "allowed": 0.0},
         {"bits": {64: [2.0, 2.2], 128: [1.9, 2.0]}, "trained": 128, "allowed": 0.1},
     ]
 
@@ -150,6 +162,18 @@ REACH = Exercise(
         Mistake("the median instead of the mean",
                 "You take the middle seed. The question asks for the mean over seeds.",
                 _reach(summary=median)),
+        Mistake("a lower loss counts as a failure", "You stop where the loss is far *below* that "
+                "at the trained length. Lower is better: only a mean above the limit ends the "
+                "reach.",
+                lambda bits, trained, allowed: _reach(within=lambda loss, limit: (
+                    abs(loss - mean(bits[trained])) <= allowed))(bits, trained, allowed)),
+        Mistake("compared with the lowest loss so far", "The limit is the mean at the trained "
+                "length, plus `allowed`, also where the loss has fallen in between.",
+                _reach(compared_with=lambda bits, trained, last: min(
+                    (n for n in bits if trained <= n <= last), key=lambda n: mean(bits[n])))),
+        Mistake("`allowed` as a share", "`allowed` is a number of bits: add it to the mean at the "
+                "trained length. You multiply.",
+                _reach(limit=lambda home, allowed: home * (1 + allowed))),
         Mistake("three seeds written in", "You divide by 3. There may be more seeds, or fewer: "
                 "divide by how many there are.",
                 _reach(summary=lambda losses: sum(losses) / 3)),
@@ -198,8 +222,8 @@ def _choose(
 
 
 def _the_best(left: Losses, measured: Losses) -> Losses:
-    best = min(left, key=lambda name: mean(left[name]))
-    return {best: left[best]}
+    best = sorted(left, key=lambda name: mean(left[name]))[:1]
+    return {name: left[name] for name in best}
 
 
 def _choose_cases(rng: Random) -> list[Case]:
@@ -214,6 +238,7 @@ def _choose_cases(rng: Random) -> list[Case]:
         "turns": candidate(1.2, n128=[1.73, 1.75, 1.85], n2048=[4.5, 4.8, 4.9]),
         "waves": candidate(1.0, n128=[1.86, 1.88, 1.95], n2048=[5.0, 5.2, 5.3]),
         "rows": candidate(1.0, n128=[1.9, 1.98 + lift, 2.0 + lift]),
+        "late": candidate(0.5, n256=[0.9, 1.0], n4096=[0.8, 0.9]),
     }
     tie = {"a": candidate(1.0, n64=[2.0, 2.1, 2.2]), "b": candidate(1.0, n64=[2.2, 2.3, 2.4])}
     same_best = {"a": candidate(1.0, n64=[1.7, 1.9, 2.0]), "b": candidate(1.0, n64=[1.7, 1.7, 1.8])}
@@ -222,6 +247,20 @@ def _choose_cases(rng: Random) -> list[Case]:
         "narrow": candidate(1.0, n64=[1.2, 1.5, 1.5, 1.5]),
         "above": candidate(1.0, n64=[1.55, 1.56]),
     }
+    one_below_both = {
+        "a": candidate(1.0, n64=[2.0, 2.2, 2.4]),
+        "b": candidate(1.0, n64=[1.9, 2.1, 2.3]),
+        "c": candidate(1.0, n64=[1.5, 1.6, 1.7]),
+    }
+    interleaved = {
+        "first": candidate(1.0, n64=[1.0, 3.0]),
+        "second": candidate(1.0, n64=[2.0, 4.0]),
+        "third": candidate(1.0, n64=[2.5, 3.5, 4.5, 5.5]),
+        "fourth": candidate(1.0, n64=[3.25]),
+    }
+
+    def ordered(candidates: dict[str, Any], names: Sequence[str]) -> Case:
+        return {"candidates": {n: candidates[n] for n in names}, "length": 64, "most_memory": 1.0}
 
     def case(candidates: dict[str, Any], length: int, most_memory: float) -> Case:
         names = rng.sample(sorted(candidates), len(candidates))
@@ -238,7 +277,12 @@ def _choose_cases(rng: Random) -> list[Case]:
         case(tie, 64, 0.5),
         case(same_best, 64, 1.0),
         {"candidates": best_is_wide, "length": 64, "most_memory": 1.0},
+        ordered(one_below_both, "abc"),
+        ordered(one_below_both, "cab"),
+        ordered(one_below_both, "bca"),
+        case(interleaved, 64, 1.0),
         case(candidates, 4096, 9.0),
+        case(candidates, 8192, 9.0),
     ]
 
 
@@ -284,6 +328,13 @@ CHOOSE = Exercise(
         Mistake("beaten by what was ruled out", "You let candidates that keep too much memory beat "
                 "others. Rule out first, then compare.",
                 _choose(rivals=lambda left, measured: measured)),
+        Mistake("seeds compared one by one", "You compare the first seed with the first, the "
+                "second with the second. *All* losses of one must be below *all* of the other.",
+                _choose(below=lambda a, b: all(x < y for x, y in zip(a, b, strict=False)))),
+        Mistake("seeds compared one by one, sorted", "You compare the best with the best, the "
+                "next with the next. *All* losses of one must be below *all* of the other.",
+                _choose(below=lambda a, b: all(
+                    x < y for x, y in zip(sorted(a), sorted(b), strict=False)))),
         Mistake("best seed against best seed", "You compare the best seeds. a is wholly below b "
                 "only if a's *worst* seed is below b's *best*.",
                 _choose(below=lambda a, b: min(a) < min(b))),
@@ -385,7 +436,8 @@ def _test_random_contents(scores):
 
 
 @mistake("accepts every version",
-         "Nothing was raised for any version. Compare scores, with `assert`.")  # fmt: skip
+         "Nothing was raised for any version. Compare scores, with `assert`. (An `assert` with "
+         "condition and message in one pair of brackets is always true.)")  # fmt: skip
 def _test_nothing(scores):
     assert scores(torch.ones(1, 4, DIM), torch.arange(4)).shape == (1, HEADS, 4, 4)
 
@@ -396,14 +448,15 @@ DISTANCE_TEST = Exercise(
     forbidden=("distance_only", "PROBES", "probes"),
     versions=(
         Version("turns queries and keys", True, _scores(Rotary(DIM // HEADS)),
-                "This is RoPE. Its scores also depend on the contents: keep those fixed, and allow "
-                "for rounding, 1e-3 or so."),
+                "This is RoPE. Its scores rise and fall with the distance, and depend on the "
+                "contents as well: ask only whether equal distances of equal contents score "
+                "alike, to 1e-3 or so."),
         Version("falls with distance", True,
                 _scores(_Bias(lambda i, j: -(i - j).abs(), (0.25, 0.01)))),
         Version("learned buckets", True, _scores(T5Bias(HEADS))),
         Version("vectors for distances", True, _scores(Shaw(DIM // HEADS, 8)),
-                "Its vectors meet the contents: keep those fixed, and allow for rounding, 1e-3 or "
-                "so."),
+                "Its vectors meet the contents, and beyond distance 8 all are the same: ask only "
+                "whether equal distances of equal contents score alike, to 1e-3 or so."),
         Version("adds a sinusoid", False, _scores(Sinusoidal(DIM))),
         Version("turns the queries alone", False, _scores(_TurnsQueries(DIM // HEADS))),
         Version("bias by the key's place", False,
@@ -411,6 +464,12 @@ DISTANCE_TEST = Exercise(
         Version("the second head knows places", False,
                 _scores(_Bias(lambda i, j: -(i - j).abs() + 0.01 * j, (0.0, 1.0))),
                 "Only one of its two heads goes by the key's place. Compare both heads."),
+        Version("the first head knows places", False,
+                _scores(_Bias(lambda i, j: -(i - j).abs() + 0.01 * j, (1.0, 0.0))),
+                "Only one of its two heads goes by the key's place. Compare both heads."),
+        Version("knows places of later keys only", False,
+                _scores(_Bias(lambda i, j: (j > i) * torch.sin(j), (1.0, 1.0))),
+                "It is right for keys before the query. Scores of later keys count here, too."),
         Version("counts tokens itself", False,
                 _scores(Rotary(DIM // HEADS), lambda positions: torch.arange(len(positions))),
                 "It ignores `positions`: leave tokens out, and compare scores at the same "
@@ -440,6 +499,9 @@ DISTANCE_TEST = Exercise(
         _test_without_gaps,
         Mistake("first head only", "You look at one head. The other may do something else.",
                 lambda scores: _test_distance(lambda x, positions: scores(x, positions)[:, :1])),
+        Mistake("earlier keys only", "You look at keys before the query. Later keys have scores, "
+                "too, and theirs may go by place.",
+                lambda scores: _test_distance(lambda x, positions: scores(x, positions).tril())),
         _test_random_contents,
         _test_nothing,
     ),
@@ -477,12 +539,15 @@ def _log_bias(
 
 
 def _log_bias_cases(rng: Random) -> list[Case]:
-    def case(q: Tensor, k: Tensor, heads: int) -> Case:
-        slopes = torch.tensor([rng.uniform(0.2, 3.0) for _ in range(heads)])
+    def case(q: Tensor, k: Tensor, heads: int, slopes: Tensor | None = None) -> Case:
+        if slopes is None:
+            slopes = torch.tensor([rng.uniform(0.2, 3.0) for _ in range(heads)])
         return {"q_positions": q, "k_positions": k, "slopes": slopes}
 
     start, gaps = rng.randint(3, 500), shuffled(rng, 7, below=90).sort().values
     rows = torch.stack([torch.arange(6), shuffled(rng, 6, below=40).sort().values])
+    many = torch.stack([shuffled(rng, 5, below=3000) for _ in range(3)])
+    far = torch.tensor([70_000, 257, 0, 40_003, 69_743, 20_011])
     return [
         case(torch.tensor([9]), torch.arange(10), 4),
         case(torch.arange(5), torch.arange(5), 2),
@@ -490,6 +555,11 @@ def _log_bias_cases(rng: Random) -> list[Case]:
         case(gaps[-2:], gaps, 2),
         case(gaps, gaps, 2),
         case(rows[:, -3:], rows, 2),
+        case(many[:, -2:], many, 4),
+        case(many[:1, 4:], many[:1], 3),
+        case(torch.tensor([70_001, 40_003]), far, 2, torch.tensor([1 / 256, 1 / 64])),
+        case(torch.tensor([70_001]), far, 1, torch.tensor([2.5])),
+        case(torch.tensor([5, 5, 2]), torch.tensor([2, 9, 5, 0]), 2),
     ]
 
 
@@ -548,10 +618,16 @@ TRAINED, TEXT = 128, 8  # tokens
 KEPT = torch.tensor([0, 1, 4, 6, 7])
 
 
-def _model(
-    scheme: PositionScheme | Callable[[int], PositionScheme], config: DecoderConfig
-) -> Decoder:
-    """Around one scheme, or one for each layer, with random parameters."""
+def _model(my_scheme: Any, config: DecoderConfig) -> Decoder:
+    """Around a new scheme, or a new one for each layer, with random parameters, always the same."""
+    torch.manual_seed(0)
+    scheme = my_scheme(config)
+    other_module = isinstance(scheme, torch.nn.Module) and not isinstance(scheme, PositionScheme)
+    if other_module or not callable(scheme):
+        raise TypeError(
+            "my_scheme(config) must return a PositionScheme, or a function from layer number to "
+            f"scheme, got {type(scheme).__name__}"
+        )
     if isinstance(scheme, PositionScheme):
         return Subject(scheme, config, TRAINED).model()
 
@@ -572,36 +648,41 @@ def _model(
     return Decoder(config, awake).eval()
 
 
+def _token_by_token(model: Decoder, tokens: Tensor, positions: Tensor) -> Tensor:
+    cache = Cache()
+    steps = [model(tokens[:, [i]], positions[[i]], cache=cache) for i in range(len(positions))]
+    return torch.cat(steps, dim=1)
+
+
 @torch.no_grad()
 def _evidence(answer, dim, num_heads, tokens, shuffle, start):
-    """What a small model does with the scheme; two texts, at positions of their own."""
+    """What a small model does with the scheme: a new one each time, and at last a used one."""
     config = DecoderConfig(16, dim, num_layers=2, num_heads=num_heads, hidden_dim=dim)
-    scheme = answer(config)
-    other_module = isinstance(scheme, torch.nn.Module) and not isinstance(scheme, PositionScheme)
-    if other_module or not callable(scheme):
-        raise TypeError(
-            "my_scheme(config) must return a PositionScheme, or a function from layer number to "
-            f"scheme, got {type(scheme).__name__}"
-        )
-    model, positions, cache = _model(scheme, config), torch.arange(TEXT), Cache()
-    both_ways = _model(scheme, replace(config, causal=False))
+    first, new = _model(answer, config), lambda: _model(answer, config)
+    both_ways = _model(answer, replace(config, causal=False))
+    positions = torch.arange(TEXT)
+    late = 3 * positions + start
+    texts = (late, 3 * positions, positions)
     seen = torch.zeros(TEXT, dtype=torch.bool)
     seen[KEPT] = True
     mask = seen.expand(TEXT, TEXT) | torch.eye(TEXT).bool()
     rows = torch.stack([positions, 2 * positions + start])
     far = tokens[:1].repeat(1, 4 * TRAINED // TEXT + 1)[:, : 4 * TRAINED]
+
     computations = {
-        "a whole text": lambda: model(tokens, positions),
-        "token by token": lambda: torch.cat(
-            [model(tokens[:, [i]], positions[[i]], cache=cache) for i in range(TEXT)], dim=1
-        ),
-        "tokens hidden": lambda: model(tokens, positions, mask=mask)[:, KEPT],
-        "tokens left out": lambda: model(tokens[:, KEPT], KEPT),
-        "rows with positions of their own": lambda: model(tokens, rows),
-        "each row alone": lambda: torch.cat([model(tokens[[i]], rows[i]) for i in range(2)]),
+        "a whole text": lambda: first(tokens, positions),
+        "token by token": lambda: _token_by_token(new(), tokens, positions),
+        "a whole text that starts late": lambda: new()(tokens, late),
+        "token by token from a late start": lambda: _token_by_token(new(), tokens, late),
+        "tokens hidden": lambda: new()(tokens, positions, mask=mask)[:, KEPT],
+        "tokens left out": lambda: new()(tokens[:, KEPT], KEPT),
+        "rows with positions of their own": lambda: new()(tokens, rows),
+        "each row alone": lambda: torch.cat([new()(tokens[[i]], rows[i]) for i in range(2)]),
         "shuffled after": lambda: both_ways(tokens, positions)[:, shuffle],
         "shuffled before": lambda: both_ways(tokens[:, shuffle], positions),
-        "a text four times as long": lambda: model(far, torch.arange(far.shape[1]))[:, -4:],
+        "a text four times as long": lambda: first(far, torch.arange(far.shape[1]))[:, -4:],
+        "a new scheme for each text": lambda: torch.cat([new()(tokens, at) for at in texts]),
+        "one scheme for all texts": lambda: torch.cat([first(tokens, at) for at in texts]),
     }
     logits = {}
     for what, compute in computations.items():
@@ -658,6 +739,19 @@ class _Rows(PositionScheme):
         return x + self.table[positions]
 
 
+class _Remembers(PositionScheme):
+    """Divides positions by the longest text that it has seen."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.longest = 1
+
+    def embed(self, x, positions):
+        self.longest = max(self.longest, int(positions.max()) + 1)
+        angles = positions[..., None] / self.longest * torch.arange(1, x.shape[-1] + 1)
+        return x + angles.sin().to(x.dtype)
+
+
 class _Explodes(PositionScheme):
     """Grows with every step, and is no number any more far out."""
 
@@ -679,10 +773,14 @@ CAPSTONE = Exercise(
                  lambda *both: not _near("shuffled before", "shuffled after", 1e-4)(*both)),
         Property("token by token over a cache, a text scores as it does at once",
                  _near("token by token", "a whole text")),
+        Property("token by token from a late start, with gaps, it scores as it does at once",
+                 _near("token by token from a late start", "a whole text that starts late")),
         Property("a text with tokens left out scores like one where they are hidden",
                  _near("tokens left out", "tokens hidden")),
         Property("rows of a batch with positions of their own score as each does alone",
                  _near("rows with positions of their own", "each row alone")),
+        Property("a text scores the same after other texts (nothing is kept between calls)",
+                 _near("one scheme for all texts", "a new scheme for each text")),
     ),
     hints=(
         "Begin with one door. In score_bias, the distances of all pairs are q_positions[..., :, "
@@ -710,6 +808,9 @@ CAPSTONE = Exercise(
                 "each layer's scheme is checked.",
                 lambda config: lambda layer: (
                     _scheme(distances=_counted_from_zero) if layer else _scheme())(config)),
+        Mistake("keeps something between calls", "What it does depends on the texts that it saw "
+                "before. A scheme may keep parameters, and nothing that a call changes.",
+                lambda config: _Remembers()),
         Mistake("a table that ends",
                 "It has no rows beyond what it was made for. What should happen there?",
                 lambda config: _Rows(config.dim)),

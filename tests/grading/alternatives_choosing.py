@@ -32,8 +32,8 @@ def choose_in_loops(candidates, length, most_memory):
         if candidate["memory"] <= most_memory and length in candidate["bits"]:
             left[name] = candidate["bits"][length]
     chosen = []
-    for name, own in left.items():
-        if all(max(other) >= min(own) for other in left.values()):
+    for name, losses in left.items():
+        if all(max(other) >= min(losses) for other in left.values()):
             chosen.append(name)
     chosen.sort()
     return chosen
@@ -55,11 +55,34 @@ def distance_test_by_pairs(scores):
     by_distance = {}
     for at in ([0, 1, 2, 3], [4, 6, 7, 9, 30], [500, 505, 511, 512, 514, 530], [9990, 9991, 9993]):
         x = one.repeat(1, len(at), 1)
-        found = scores(x, torch.tensor(at))[0]
+        got = scores(x, torch.tensor(at))[0]
         for i, p in enumerate(at):
             for j, q in enumerate(at):
-                first = by_distance.setdefault(p - q, found[:, i, j])
-                assert (found[:, i, j] - first).abs().max() < 1e-3, (p, q)
+                first = by_distance.setdefault(p - q, got[:, i, j])
+                assert (got[:, i, j] - first).abs().max() < 1e-3, (p, q)
+
+
+def distance_test_two_by_two(scores):
+    """Pairs of equal tokens, alone in their text or among others, at distances of 1 to 300."""
+    x = torch.linspace(-1, 1, 32)
+    for distance in (1, 2, 7, 300):
+        alone = scores(x.repeat(1, 2, 1), torch.tensor([0, distance]))[0]
+        for start in (3, 40, 212, 509, 4097, 9000):
+            pair = scores(x.repeat(1, 2, 1), torch.tensor([start, start + distance]))[0]
+            assert torch.allclose(pair, alone, atol=1e-3)
+            among = torch.tensor([start - 2, start, start + distance, start + distance + 50])
+            inner = scores(x.repeat(1, 4, 1), among)[0, :, 1:3, 1:3]
+            assert torch.allclose(inner, alone, atol=1e-3)
+            if distance > 1:
+                among = torch.tensor([start, start + 1, start + distance])
+                outer = scores(x.repeat(1, 3, 1), among)[0, :, ::2, ::2]
+                assert torch.allclose(outer, alone, atol=1e-3)
+
+
+def log_bias_in_float64(q_positions, k_positions, slopes):
+    steps = torch.sub(q_positions[..., None], k_positions.unsqueeze(-2)).double()
+    fall = torch.where(steps > 0, 1 + steps, torch.ones_like(steps)).log()
+    return torch.stack([-slope * fall for slope in slopes.double()], dim=-3)
 
 
 def log_bias_in_loops(q_positions, k_positions, slopes):
@@ -136,7 +159,7 @@ def where_it_read(config):
 ALTERNATIVES = {
     "choose-reach": [reach_by_takewhile, reach_by_numpy],
     "choose-scheme": [choose_in_loops, choose_by_the_best_worst],
-    "choose-distance-test": [distance_test_by_pairs],
-    "choose-decoding-bias": [log_bias_in_loops, log_bias_by_einsum],
+    "choose-distance-test": [distance_test_by_pairs, distance_test_two_by_two],
+    "choose-decoding-bias": [log_bias_in_loops, log_bias_by_einsum, log_bias_in_float64],
     "choose-own-scheme": [slow_rotation, a_ramp_for_each_layer, wheel_added, where_it_read],
 }
