@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from random import Random
 
@@ -10,6 +11,7 @@ from torch import Tensor
 
 from course_grading.exercise import Case, Exercise, Mistake, Property, Version, mistake
 from course_grading.specs.draw import COUNTS_ITSELF, shuffled
+from course_grading.values import difference
 
 LIBRARY = ("interpolated", "ntk_aware", "dynamic_ntk", "from_rope_parameters", "METHODS")
 
@@ -20,6 +22,13 @@ def _frequencies(dim: int, base: float) -> Tensor:
 
 def _raised(base: float, dim: int, stretch: float) -> float:
     return base * stretch ** (dim / (dim - 2))
+
+
+def _right_to_five_digits(exact: Tensor, got: Tensor) -> bool:
+    """Number by number, where the comparison of whole tensors has nothing to say."""
+    if difference(exact.float(), got) is not None:
+        return True  # that comparison says more
+    return bool(((got.double() - exact).abs() <= 1e-5 * exact.abs()).all())
 
 
 # interpolation ---------------------------------------------------------------------------------
@@ -56,18 +65,33 @@ def _interpolation_cases(rng: Random) -> list[Case]:
         return {"positions": positions, "scale": scale, "dim": dim, "base": base}
 
     batch = torch.stack([shuffled(rng, 4, 300) for _ in range(2)])
+    far = torch.tensor([[[0], [rng.randint(70_000, 99_000)], [2049]]])
     return [
         case(torch.tensor([1, 5, 90]), 4.0, 8, 10_000.0),
         case(torch.tensor(7), 8.0, 4, 100.0),
         case(batch, 2.5, 2 * rng.randint(4, 16), 500_000.0),
         case(torch.tensor([[3, 3, 90]]), 1.0, 8, 10_000.0),
-    ]
+        case(far, 16.0, 64, 500_000.0),
+        case(torch.tensor([257, 300, 5, 0]), 3, 2 * rng.randint(20, 60), 1_000_000.0),
+        case(torch.zeros(0, dtype=torch.long), 2.0, 6, 100.0),
+        case(torch.tensor([9]), 4.0, 2, 30.0),
+    ]  # fmt: skip
+
+
+def _angles_to_five_digits(case: Case, value: Tensor) -> bool:
+    frequencies = _frequencies(case["dim"], case["base"])
+    exact = case["positions"].double()[..., None] / case["scale"] * frequencies
+    return _right_to_five_digits(exact, value)
 
 
 INTERPOLATION = Exercise(
     slug="stretch-interpolation", title="Interpolation",
     kind="implement", minutes=10, points=2, name="interpolated_angles",
     reference=_interpolated, cases=_interpolation_cases, forbidden=LIBRARY,
+    properties=(
+        Property("every angle is right to five digits, the small ones of slow pairs, too",
+                 _angles_to_five_digits),
+    ),
     hints=(
         "Position p counts as p / scale. At 4 times the length, the last position counts as about "
         "the last one of training.",
@@ -93,6 +117,15 @@ INTERPOLATION = Exercise(
                 _interpolating(lambda positions, scale: positions,
                                lambda base, scale: base * scale)),
         _last_half,
+        Mistake("angles without their whole turns",
+                "You take whole turns off the angles. The task asks for the angle itself: position "
+                "/ scale times frequency.",
+                lambda *question: _interpolated(*question) % (2 * math.pi)),
+        Mistake("slow pairs rounded",
+                "Your frequencies are rounded, so that slow pairs are wrong or stand still. Keep "
+                "them in float32 at least.",
+                lambda positions, scale, dim, base: (
+                    positions.double()[..., None] / scale * _frequencies(dim, base).half())),
         Mistake("exponent without the 2",
                 "Pair i has the frequency base ** (-2 i / dim), and yours has base ** (-i / dim): "
                 "count 0, 2, 4, ... up to dim.",
@@ -134,6 +167,10 @@ def _base_cases(rng: Random) -> list[Case]:
         case(500_000.0, 2 * rng.randint(8, 64), 2048, rng.randint(5000, 30_000)),
         case(10_000.0, 32, 4096, 4096), case(10_000.0, 32, 4096, rng.randint(100, 3000)),
         case(500_000.0, 32, 4096, rng.randint(100, 3000)),
+        # a little longer, and less than twice as long
+        case(10_000.0, 8, 128, 129), case(10_000.0, 64, 128, 192), case(80_000.0, 16, 1000, 1999),
+        case(1_000_000.0, 6, 8192, rng.randint(8300, 12_000)), case(10_000.0, 4, 128, 127),
+        case(10_000.0, 128, 4096, 4096 * rng.randint(20, 40)),
     ]  # fmt: skip
 
 
@@ -167,6 +204,18 @@ BASE = Exercise(
         Mistake("ratio upside down",
                 "You divide original_length by length. The base grows with the length of the text.",
                 _raising(stretch=lambda ratio: max(1.0, 1 / ratio))),
+        Mistake("never raised",
+                "You return the base as it is, for long texts, too.",
+                lambda base, *more: base),
+        Mistake("raised from twice the length on",
+                "Between original_length and twice as much your base stays as it was. Every text "
+                "that is longer than original_length needs a larger one.",
+                lambda base, dim, original_length, length: (
+                    base if length < 2 * original_length
+                    else _ntk_base(base, dim, original_length, length))),
+        Mistake("ratio of whole lengths",
+                "You divide with // and lose what is beyond a whole number. Divide with /.",
+                _raising(stretch=lambda ratio: max(1.0, ratio // 1))),
         Mistake("10 000 written in", "The base is an argument: not every model has 10 000.",
                 lambda base, *more: _ntk_base(10_000.0, *more)),
         Mistake("short texts get 10 000",
@@ -209,6 +258,9 @@ TOO_FAR = Exercise(
         Mistake("as if the rule were kept",
                 "That holds for the last pair alone. Pair 24 of 0 to 31 is slowed by less than 8.",
                 1.0),
+        Mistake("the pair counted from 1",
+                "Pairs count from 0 to 31, so pair 24 has the exponent 48 / 62, not 46 / 62.",
+                lambda: 16_383 / 2047 / 8 ** (46 / 62)),
         Mistake("slowed by the base times s",
                 "With base * s pair i would be slowed by s ** (2 i / d). The NTK-aware base is "
                 "larger: it slows pair i by s ** (2 i / (d - 2)).",
@@ -254,7 +306,13 @@ def _server_cases(rng: Random) -> list[Case]:
         case([100, 512, 128], 16, 100.0, 128),
         case([1024, between, 2048, between], 8, 10_000.0, 128),
         case([300, 40, 299, 1], 4, 500.0, 100),
-    ]
+        # a little longer, and less than twice as long
+        case([129, 192, 128, 127, 255, 129], 8, 10_000.0, 128),
+        # as before, with another base, another original length, another dim
+        case([129, 512, 60], 8, 700.0, 128), case([129, 512, 60], 8, 10_000.0, 64),
+        case([129, 512, 60], 12, 10_000.0, 64),
+        case([rng.randint(9000, 20_000), 5000, 4097], 2 * rng.randint(20, 60), 500_000.0, 4096),
+    ]  # fmt: skip
 
 
 def _none_faster(case: Case, served: list[Tensor]) -> bool:
@@ -262,11 +320,23 @@ def _none_faster(case: Case, served: list[Tensor]) -> bool:
     return all(bool((frequencies <= fastest).all()) for frequencies in served)
 
 
+def _served_to_five_digits(case: Case, served: list[Tensor]) -> bool:
+    stretches = _never_below_1(case["lengths"], case["original_length"])
+    return all(
+        _right_to_five_digits(_frequencies(case["dim"], _raised(case["base"], case["dim"], s)), got)
+        for s, got in zip(stretches, served, strict=True)
+    )
+
+
 SERVER = Exercise(
     slug="stretch-server", title="Repair: a server that remembers",
     kind="repair", minutes=15, points=3, name="serve",
     reference=_serve_by(_never_below_1), cases=_server_cases, forbidden=LIBRARY,
-    properties=(Property("no pair turns faster than in training", _none_faster),),
+    properties=(
+        Property("no pair turns faster than in training", _none_faster),
+        Property("every frequency is right to five digits, those of slow pairs, too",
+                 _served_to_five_digits),
+    ),
     hints=(
         "Serve [512, 100], then [100] alone, for original_length 128. Where does the answer to 100 "
         "differ, and should it?",
@@ -300,6 +370,16 @@ SERVER = Exercise(
         Mistake("does not stretch at all",
                 "You return the original frequencies, for long texts too.",
                 _serve_by(lambda lengths, original: [1.0] * len(lengths))),
+        Mistake("stretched from twice the length on",
+                "Between original_length and twice as much your texts get the frequencies of "
+                "training. Every text that is longer than original_length is stretched.",
+                _serve_by(lambda lengths, original: [
+                    n / original if n >= 2 * original else 1.0 for n in lengths])),
+        Mistake("slow pairs rounded",
+                "Your frequencies are rounded to half precision. Slow pairs have small "
+                "frequencies: keep them in float32 at least.",
+                lambda *question: [
+                    f.half().float() for f in _serve_by(_never_below_1)(*question)]),
         Mistake("one request late",
                 "Each text gets the frequencies of the one before it.",
                 _serve_by(lambda lengths, original:
@@ -385,6 +465,18 @@ def _by_doubling(dim: int, length: int, original_length: int) -> Tensor:
     return _now(dim, room, original_length)
 
 
+def _neighbours(q, k, original_length):
+    """Pairs (2i, 2i + 1): the same as halves of columns in another order."""
+    q, k = (torch.cat([x[:, 0::2], x[:, 1::2]], dim=1) for x in (q, k))
+    return _kept_before(q, k, original_length)
+
+
+def _backwards(q, k, original_length):
+    """Turning by -angle is turning forwards with the two halves exchanged."""
+    q, k = (x.roll(x.shape[1] // 2, dims=1) for x in (q, k))
+    return _kept_before(q, k, original_length)
+
+
 QUERIES, KEYS = torch.randn(2, 12, 8, generator=torch.Generator().manual_seed(3)).double()
 
 
@@ -407,7 +499,9 @@ def _test_same_place(rows: Rows) -> None:
 
 
 @mistake("accepts every version",
-         "Nothing was raised for any version. Compare values, with `assert`.")  # fmt: skip
+         "Nothing was raised for any version. Either no values are compared with known ones, or "
+         "the tolerance is too wide, or the assertion is always true: `assert (a, b)`, with "
+         "brackets around both, is.")  # fmt: skip
 def _test_shapes(rows: Rows) -> None:
     assert [len(scores) for scores in rows(QUERIES, KEYS, 4)] == list(range(1, 13))
 
@@ -433,6 +527,11 @@ CACHE_TEST = Exercise(
         Version("short texts stretched by less than 1", False, _rows_by(
                 lambda dim, n, original: _frequencies(dim, _raised(10_000.0, dim, n / original)))),
         Version("the query stands at 0", False, _rows_by(_now, query_at=lambda t: 0)),
+        Version("pairs of neighbours", False, _neighbours,
+                "Its pairs are columns 2i and 2i + 1. Rows of equal numbers cannot show it."),
+        Version("turns backwards", False, _backwards,
+                "Give queries and keys that differ: where they are alike, or one half of their "
+                "columns is 0, the sines vanish from the score, and with them the direction."),
     ),
     hints=(
         "Compute a row yourself and compare. The score of a query at t and a key at j depends on "
@@ -455,9 +554,10 @@ CACHE_TEST = Exercise(
         Mistake("asks for equality to the last bit",
                 "Two right programs round differently. Allow a small difference.",
                 lambda rows: _compare(rows, tolerance=0.0)),
-        Mistake("every token beyond original_length",
-                "With original_length 1 every text is stretched by 1 or more. One version goes "
-                "wrong on texts that are shorter than original_length: make it larger.",
+        Mistake("nothing seen below original_length",
+                "One version goes wrong on texts that are shorter than original_length alone, and "
+                "a little only. Take original_length larger than 1 (4, say), compare the first "
+                "rows, too, and allow no more than about 1e-3.",
                 lambda rows: _compare(rows, original_length=1)),
         _test_shapes,
     ),

@@ -19,6 +19,11 @@ def angles_by_slower_frequencies(positions, scale, dim, base):
     return torch.einsum("...,i->...i", positions.float(), slowed)
 
 
+def angles_by_numpy(positions, scale, dim, base):
+    frequencies = np.power(float(base), -np.arange(0, dim, 2) / dim)
+    return torch.from_numpy(np.multiply.outer(positions.numpy() / scale, frequencies)).float()
+
+
 def base_by_logarithms(base, dim, original_length, length):
     if length <= original_length:
         return base
@@ -46,13 +51,21 @@ def serve_by_numpy(lengths, dim, base, original_length):
     return list(torch.from_numpy(found))
 
 
+def serve_from_the_slowed_pairs(lengths, dim, base, original_length):
+    served = []
+    for n in lengths:
+        slower = [max(1, n / original_length) ** (2 * i / (dim - 2)) for i in range(dim // 2)]
+        served.append(torch.tensor([base ** (-2 * i / dim) / s for i, s in enumerate(slower)]))
+    return served
+
+
 def rows_test_on_unit_vectors(rows):
-    one = torch.zeros(14, 4)
-    one[:, 0] = one[:, 1] = 1.0
-    for t, scores in enumerate(rows(one, one, 6)):
+    q, k = torch.zeros(2, 14, 4)
+    q[:, :2] = k[:, 2:] = 1.0  # the keys are a quarter of a turn ahead
+    for t, scores in enumerate(rows(q, k, 6)):
         slow = (10_000 * max(1, (t + 1) / 6) ** 2) ** -0.5
         for j, score in enumerate(scores.tolist()):
-            assert abs(score - math.cos(t - j) - math.cos((t - j) * slow)) < 1e-4
+            assert abs(score - math.sin(t - j) - math.sin((t - j) * slow)) < 1e-4
 
 
 def rows_test_against_short_texts(rows):
@@ -80,9 +93,13 @@ def rows_test_in_the_dtype_of_q(rows):
 
 
 ALTERNATIVES = {
-    "stretch-interpolation": [angles_in_loops, angles_by_slower_frequencies],
+    "stretch-interpolation": [
+        angles_in_loops,
+        angles_by_slower_frequencies,
+        angles_by_numpy,
+    ],
     "stretch-ntk-base": [base_by_logarithms, base_from_the_slowest_pair, base_as_a_whole_number],
-    "stretch-server": [serve_one_by_one, serve_by_numpy],
+    "stretch-server": [serve_one_by_one, serve_by_numpy, serve_from_the_slowed_pairs],
     "stretch-cache-test": [
         rows_test_on_unit_vectors,
         rows_test_against_short_texts,
