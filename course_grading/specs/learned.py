@@ -50,8 +50,9 @@ def _padded_in_place(x, mask, table):
 def _padded_cases(rng: Random) -> list[Case]:
     def case(mask: list[str], rows: int = 9, dtype: torch.dtype = torch.float32) -> Case:
         real = torch.tensor([[letter == "x" for letter in row] for row in mask])
-        x = normal(rng, *real.shape, 4, dtype=dtype)
-        return {"x": x, "mask": real, "table": normal(rng, rows, 4)}
+        dim = 2 if rows > 99 else 6
+        x = normal(rng, *real.shape, dim, dtype=dtype)
+        return {"x": x, "mask": real, "table": normal(rng, rows, dim)}
 
     ahead = rng.randint(1, 4)
     return [
@@ -61,7 +62,11 @@ def _padded_cases(rng: Random) -> list[Case]:
         case(["xxxx" + "." * ahead, "." * ahead + "xxxx"], rows=4),
         case(["..xx", "xxxx"], dtype=torch.bfloat16),
         case(["x"], rows=1),
+        case([".....", ".xxxx", "xx..."], rows=6, dtype=torch.float64),
+        case(["x" * 300, ".." + "x" * 298], rows=300, dtype=torch.bfloat16),
         case(["xxxxx", "..xxx"], rows=4),
+        case(["..xxx", "xxxxx", "x...."], rows=4),
+        case(["." * ahead + "x" * 8 + "."], rows=4),
     ]
 
 
@@ -101,6 +106,9 @@ EMBED_PADDED = Exercise(
                 "stay as it is.",
                 _padded(lambda mask: (mask.long().cumsum(dim=1) - 1) * mask,
                         padding_gets_rows=True)),
+        Mistake("padding set to zero",
+                "Nothing is added to padding, but it does not become 0: it stays as it is in x.",
+                lambda x, mask, table: _embed_padded(x, mask, table) * mask[..., None]),
         Mistake("clamped to the last row",
                 "A text longer than the table gets its last row again and again. Raise ValueError: "
                 "such a position was never trained.",
@@ -150,12 +158,12 @@ PARAMETERS = Exercise(
 
 
 def _rows_at(table: Tensor, places: Tensor) -> Tensor:
-    """Rows at fractional places, mixed from the two beside each, in float32 at least."""
+    """Rows at fractional places, mixed from the two beside each in float64."""
     places = places.clamp(0, len(table) - 1)
     below = places.floor().long()
     above = (below + 1).clamp(max=len(table) - 1)
-    share = (places - below)[:, None].float()
-    rows = table.float()
+    share = (places - below)[:, None].double()
+    rows = table.double()
     return (rows[below] * (1 - share) + rows[above] * share).to(table.dtype)
 
 
@@ -170,6 +178,11 @@ def _stretch(table, new_length):
 def _stretch_by_centres(table, new_length):
     step = len(table) / new_length
     return _rows_at(table, (torch.arange(new_length).double() + 0.5) * step - 0.5)
+
+
+def _stretch_with_swapped_weights(table, new_length):
+    places = _corners(table, new_length)
+    return _rows_at(table, places.floor() + places.ceil() - places)
 
 
 def _stretch_columns(table, new_length, **options):
@@ -187,9 +200,14 @@ def _stretch_cases(rng: Random) -> list[Case]:
         case(4, 6, dim=6),
         case(7, 4),
         case(rows, 3 * rows + rng.randint(0, 3)),
-        case(1, 3),
+        case(1, 5),
         case(5, 1),
+        case(7, 61),
+        case(6, 6, dim=5),
         case(6, 11, dtype=torch.bfloat16),
+        case(300, 500, dim=2, dtype=torch.bfloat16),
+        case(40, 63, dtype=torch.float16),
+        case(9, 20, dim=8, dtype=torch.float64),
     ]
 
 
@@ -227,6 +245,15 @@ STRETCH = Exercise(
                 "old steps and new_length - 1 new ones.",
                 lambda table, new_length: _rows_at(
                     table, torch.arange(new_length).double() * len(table) / new_length)),
+        Mistake("too short a step",
+                "New row j was put at j * (rows - 1) / new_length. The last row must be reached by "
+                "row new_length - 1: divide by that.",
+                lambda table, new_length: _rows_at(
+                    table, torch.arange(new_length).double() * (len(table) - 1) / new_length)),
+        Mistake("weights swapped",
+                "A new row a quarter of the way from one row to the next takes three quarters of "
+                "the first. Yours takes one quarter.",
+                _stretch_with_swapped_weights),
         Mistake("nearest row instead of a mixture",
                 "New rows repeat old ones. The row between 0 and 2 should be 1: mix the two "
                 "neighbours.",
@@ -249,11 +276,13 @@ def _adding(
     read: Callable[[Tensor, Tensor], Tensor] = lambda table, positions: table[positions],
     lowest: float = 0,
     rows_more: int = 0,
+    checked: Callable[[Tensor], Tensor] = lambda positions: positions,
 ) -> AddRows:
     """Rows of a table that ends, with one choice made differently for each wrong version."""
 
     def add_rows(x: Tensor, positions: Tensor, table: Tensor) -> Tensor:
-        if positions.min() < lowest or positions.max() >= len(table) + rows_more:
+        looked_at = checked(positions)
+        if looked_at.min() < lowest or looked_at.max() >= len(table) + rows_more:
             last = len(table) + rows_more - 1
             raise ValueError(f"positions must be from 0 to {last}, got {positions.tolist()}")
         return x + read(table, positions)
@@ -277,19 +306,24 @@ INSIDE = torch.tensor([[4, 0, 2], [1, 3, 3]])
 
 
 def _test(
-    inside: Sequence[Tensor] = (INSIDE,), outside: Sequence[int] = (5, 6, -1)
+    inside: Sequence[Tensor] = (INSIDE,),
+    outside: Sequence[int] = (5, 6, -1),
+    where: Callable[[int], list[list[int]]] = lambda position: [[0], [position]],
+    error: type[Exception] = ValueError,
+    scale: float = 1.0,
 ) -> Callable[[AddRows], None]:
     """A test with a table of 5 rows: right rows for `inside`, ValueError for each of `outside`."""
 
     def test_add_rows(add_rows: AddRows) -> None:
         x, table = _numbers()
+        x = scale * x
         for positions in inside:
             expected = x + table[positions]
             assert torch.allclose(add_rows(x, positions, table), expected, atol=1e-5)
         for position in outside:
             try:
-                add_rows(x[:1, :1], torch.tensor([[position]]), table)
-            except ValueError:
+                add_rows(x[:, :1], torch.tensor(where(position)), table)
+            except error:
                 continue
             raise AssertionError(f"no ValueError for position {position}")
 
@@ -305,7 +339,7 @@ def _test_swallows(add_rows: AddRows) -> None:
     try:
         for positions in (INSIDE, INSIDE + 1, INSIDE - 1):
             assert torch.allclose(add_rows(x, positions, table), x + table[positions % 5])
-    except (ValueError, AssertionError):
+    except Exception:
         pass
 
 
@@ -318,7 +352,7 @@ ADD_ROWS_TEST = Exercise(
         Version("embedding, with its error translated", True, _add_rows_by_embedding),
         Version("one-hot times the table", True,
                 _adding(lambda table, positions: functional.one_hot(
-                    positions, len(table)).to(table.dtype) @ table)),
+                    positions.long(), len(table)).to(table.dtype) @ table)),
         Version("clamps to the last row", False,
                 lambda x, positions, table: x + table[positions.clamp(0, len(table) - 1)]),
         Version("begins again at row 0", False,
@@ -333,6 +367,15 @@ ADD_ROWS_TEST = Exercise(
                 _adding(lambda table, positions: table.roll(-1, dims=0)[positions])),
         Version("counts columns instead of reading positions", False,
                 _adding(lambda table, positions: table[: positions.shape[1]])),
+        Version("raises IndexError", False,
+                lambda x, positions, table: x + functional.embedding(positions, table),
+                "ValueError is asked for: another error is a fault."),
+        Version("checks the first text's positions only", False,
+                _adding(lambda table, positions: table[positions.clamp(0, len(table) - 1)],
+                        checked=lambda positions: positions[:1]),
+                "It raises nothing if the second text alone has a position without a row."),
+        Version("forgets to add x", False,
+                lambda x, positions, table: _adding()(torch.zeros_like(x), positions, table)),
     ),
     hints=(
         "The test asks two questions: are the rows right where there are rows, and is there a "
@@ -340,18 +383,31 @@ ADD_ROWS_TEST = Exercise(
         "positions that are out of order and differ between the two texts.",
         "For a table of 5 rows, which positions are the last that must work and the first that "
         "must not? Faults sit at these edges. And which row is table[-1]?",
-        "try: add_rows(x, torch.tensor([[5]]), table), then raise AssertionError if no ValueError "
-        "came. Do not put the raise inside the try where an except catches it.",
+        "Ask for each of these positions in a call of its own, in the second text: "
+        "torch.tensor([[0], [5]]). Catch ValueError and nothing else, and raise AssertionError if "
+        "none came, outside of the try.",
     ),
     mistakes=(
-        Mistake("only positions that have a row",
-                "Versions that clamp or wrap are right as long as there is a row. Ask for one that "
-                "does not exist, and expect ValueError.",
+        Mistake("a missing ValueError goes unnoticed",
+                "Versions that clamp or wrap pass. Perhaps your test asks for no position without "
+                "a row, or its own AssertionError ends in an `except`, or nothing is asserted.",
                 _test(outside=())),
-        Mistake("only far beyond the end",
-                "Position 100 is refused by a version that accepts one too many. Try the first "
-                "position without a row, and a negative one.",
+        Mistake("edges not tried one by one",
+                "A version that accepts one position too many passes, and one that reads negative "
+                "positions from the end. Ask for the first position without a row in one call, "
+                "and for -1 in another.",
                 _test(outside=(100,))),
+        Mistake("any error will do",
+                "A version that raises IndexError passes. The error must be a ValueError: catch "
+                "nothing else.",
+                _test(error=Exception)),
+        Mistake("second text not tried",
+                "A version that checks the first text alone passes. Put the position without a row "
+                "into the second text.",
+                _test(where=lambda position: [[position], [0]])),
+        Mistake("x is zero",
+                "With zeros in x nobody sees that a version forgets to add x.",
+                _test(scale=0.0)),
         Mistake("only positions without a row",
                 "A function that always raises would pass. Compare rows as well, for positions out "
                 "of order that differ between the texts and include the last row.",
@@ -375,8 +431,10 @@ def _random_table() -> Tensor:
     return torch.randn(32, 16, generator=torch.Generator().manual_seed(3))
 
 
-def _similarity(table: Tensor, apart: int = 1) -> float:
-    return functional.cosine_similarity(table[:-apart], table[apart:], dim=-1).mean().item()
+def _similarity(
+    table: Tensor, apart: int = 1, average: Callable[[Tensor], Tensor] = torch.mean
+) -> float:
+    return average(functional.cosine_similarity(table[:-apart], table[apart:], dim=-1)).item()
 
 
 def _mean_dot_product(table: Tensor) -> float:
@@ -386,7 +444,7 @@ def _mean_dot_product(table: Tensor) -> float:
 NEXT_DOOR = Exercise(
     slug="learned-alike-untrained", title="Measure: alike without learning", kind="measure",
     minutes=15, points=2,
-    name="next_door", relative_tolerance=0.002,
+    name="next_door", relative_tolerance=0.0003,
     reference=lambda: _similarity(_stretch(_random_table(), 63)),
     hints=(
         "Every second row of the stretched table is an old one, and between two of them lies their "
@@ -409,6 +467,10 @@ NEXT_DOOR = Exercise(
         Mistake("corners not aligned",
                 "Without align_corners=True the old rows are no longer among the new ones.",
                 lambda: _similarity(_stretch_by_centres(_random_table(), 63))),
+        Mistake("median instead of mean",
+                "This is the similarity that half of the neighbours stay below. The question asks "
+                "for their mean.",
+                lambda: _similarity(_stretch(_random_table(), 63), average=torch.median)),
         Mistake("64 rows instead of 63",
                 "Between 32 rows there are 31 gaps: 63 rows, so that each new one falls halfway.",
                 lambda: _similarity(_stretch(_random_table(), 64))),

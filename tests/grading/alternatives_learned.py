@@ -1,6 +1,9 @@
 """Right answers to the exercises of lesson 03, written in other styles."""
 
+import contextlib
+
 import numpy as np
+import pytest
 import torch
 
 
@@ -35,9 +38,17 @@ def embed_padded_with_an_empty_row(x, mask, table):
     return (x + torch.nn.functional.embedding(numbers, rows).to(x.dtype)).to(x.dtype)
 
 
+def embed_padded_in_float64(x, mask, table):
+    count = mask.double().cumsum(dim=1).long()
+    if count.max() > len(table):
+        raise ValueError(f"{count.max()} tokens, {len(table)} rows")
+    rows = table.double()[(count - 1).clamp(min=0)]
+    return torch.where(mask[..., None], x.double() + rows, x.double()).to(x.dtype)
+
+
 def stretch_by_interpolate(table, new_length):
     wide = torch.nn.functional.interpolate(
-        table.float().T.unsqueeze(0), size=new_length, mode="linear", align_corners=True
+        table.double().T.unsqueeze(0), size=new_length, mode="linear", align_corners=True
     )
     return wide.squeeze(0).T.to(table.dtype)
 
@@ -50,7 +61,7 @@ def stretch_in_the_table_s_dtype(table, new_length):
 
 
 def stretch_by_numpy(table, new_length):
-    old = table.float().numpy()
+    old = table.double().numpy()
     places = np.linspace(0, len(old) - 1, new_length)
     columns = [np.interp(places, np.arange(len(old)), column) for column in old.T]
     return torch.from_numpy(np.stack(columns, axis=1)).to(table.dtype)
@@ -62,15 +73,35 @@ def stretch_in_loops(table, new_length):
         place = j * (len(table) - 1) / (new_length - 1) if new_length > 1 else 0.0
         low = min(int(place), len(table) - 1)
         high = min(low + 1, len(table) - 1)
-        rows.append(torch.lerp(table[low].float(), table[high].float(), place - low))
+        rows.append(torch.lerp(table[low].double(), table[high].double(), place - low))
     return torch.stack(rows).to(table.dtype)
 
 
-def add_rows_test_with_pytest_in_mind(add_rows):
-    table = torch.arange(12.0).reshape(6, 2)
-    x = torch.zeros(2, 2, 2)
+def add_rows_test_with_pytest(add_rows):
+    table, x = torch.eye(6), torch.ones(2, 2, 6)
     out = add_rows(x, torch.tensor([[5, 1], [0, 4]]), table)
-    assert out.tolist() == [[[10, 11], [2, 3]], [[0, 1], [8, 9]]]
+    assert ((out - 1).argmax(dim=-1) == torch.tensor([[5, 1], [0, 4]])).all()
+    assert out.sum() == x.sum() + 4
+    for outside in (6, -1):
+        with pytest.raises(ValueError):
+            add_rows(x[:, :1], torch.tensor([[2], [outside]]), table)
+
+
+def add_rows_test_in_int32(add_rows):
+    table, x = torch.randn(7, 3), torch.randn(3, 2, 3)
+    positions = torch.tensor([[6, 1], [0, 4], [2, 2]], dtype=torch.int32)
+    torch.testing.assert_close(add_rows(x, positions, table), x + table[positions.long()])
+    for outside in (7, -1):
+        with contextlib.suppress(ValueError):
+            add_rows(x, positions.where(positions != 4, outside).int(), table)
+            raise AssertionError(f"no error for {outside}")
+
+
+def add_rows_test_with_a_flag(add_rows):
+    table = torch.arange(12.0).reshape(6, 2)
+    x = torch.full((2, 2, 2), 100.0)
+    out = add_rows(x, torch.tensor([[5, 1], [0, 4]]), table)
+    assert (out - 100).tolist() == [[[10, 11], [2, 3]], [[0, 1], [8, 9]]]
     for positions in ([[0, 6], [1, 2]], [[0, 1], [-1, 2]]):
         raised = False
         try:
@@ -83,14 +114,14 @@ def add_rows_test_with_pytest_in_mind(add_rows):
 def add_rows_test_one_position_at_a_time(add_rows):
     table = torch.eye(4)
     for position in range(-3, 8):
-        x = torch.zeros(2, 1, 4)
+        x = torch.full((2, 1, 4), 3.0)
         try:
             out = add_rows(x, torch.tensor([[0], [position]]), table)
         except ValueError:
             out = None
         inside = 0 <= position < 4
         assert (out is not None) == inside, position
-        assert not inside or torch.allclose(out[1, 0], table[position], atol=1e-4), position
+        assert not inside or torch.allclose(out[1, 0], 3 + table[position], atol=1e-4), position
 
 
 ALTERNATIVES = {
@@ -98,6 +129,7 @@ ALTERNATIVES = {
         embed_padded_in_loops,
         embed_padded_by_masks,
         embed_padded_with_an_empty_row,
+        embed_padded_in_float64,
     ],
     "learned-stretch": [
         stretch_by_interpolate,
@@ -105,5 +137,10 @@ ALTERNATIVES = {
         stretch_by_numpy,
         stretch_in_loops,
     ],
-    "learned-test": [add_rows_test_with_pytest_in_mind, add_rows_test_one_position_at_a_time],
+    "learned-test": [
+        add_rows_test_with_pytest,
+        add_rows_test_in_int32,
+        add_rows_test_with_a_flag,
+        add_rows_test_one_position_at_a_time,
+    ],
 }
