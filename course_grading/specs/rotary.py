@@ -9,8 +9,9 @@ from random import Random
 import torch
 from torch import Tensor
 
-from course_grading.exercise import Case, Exercise, Mistake, Version, mistake
+from course_grading.exercise import Case, Exercise, Mistake, Property, Version, mistake
 from course_grading.specs.draw import COUNTS_ITSELF, KEEPS_DTYPE, normal, shuffled
+from course_grading.values import difference
 
 Rotation = Callable[[Tensor, Tensor, float], Tensor]
 
@@ -20,22 +21,24 @@ LIBRARY = ("rotate", "rotation_table", "rotary_frequencies", "Rotary", "shift_ma
 
 BY_HAND = Exercise(
     slug="rotary-score-by-hand", title="A score by hand", kind="predict", minutes=5, points=1,
-    name="score", reference=7,
+    name="score", reference=-7,
     hints=(
         "How far apart are the two? Only that counts, and every four positions the hands are back "
         "where they started.",
-        "43 - 20 = 23, and 23 = 5 * 4 + 3: turn the query by three quarters, the key not at all. A "
+        "42 - 17 = 25, and 25 = 6 * 4 + 1: turn the query by a quarter, the key not at all. A "
         "quarter turn takes (x, y) to (-y, x).",
     ),
     mistakes=(
         Mistake("turned the wrong way",
-                "A quarter turn takes (x, y) to (-y, x); yours takes it to (y, -x). The query "
-                "stands after the key, so it is the query that has turned further.", -7),
+                "This is the score after a quarter turn to the right, or after three quarters to "
+                "the left. The query stands 25 positions after the key, 25 = 6 * 4 + 1, so it has "
+                "turned a quarter further to the left: (x, y) becomes (-y, x).", 7),
         Mistake("not turned at all",
-                "This is the product of the two vectors at the same position. They are 23 apart.",
+                "This is the product of the two vectors at the same position. They are 25 apart.",
                 6),
         Mistake("half a turn",
-                "23 positions are five full turns and three quarters, not a half.", -6),
+                "Half a turn is what the query alone makes in 42 positions. The key turns as well: "
+                "what counts is the 25 positions between them, six full turns and a quarter.", -6),
     ),
 )  # fmt: skip
 
@@ -101,6 +104,25 @@ _rotate = _rotation()
 _rotate_as_halves = _rotation(spread=_twice, quarter=_halves)
 
 
+def _rounded_once(exact: Callable[..., Tensor], quarter: Callable[[Tensor], Tensor]) -> Property:
+    """Of answers that are about right; of others the comparison of values says what is wrong.
+
+    Half precision is compared with half a unit in the last place, float32 with four roundings of
+    the pair's length; for float64 the comparison of values is fine enough."""
+
+    def holds(case: Case, value: Tensor) -> bool:
+        dtype = case["x"].dtype
+        right = exact(case["x"].double(), *list(case.values())[1:])
+        if dtype == torch.float64 or difference(right.to(dtype), value) is not None:
+            return True
+        error, length = (value.double() - right).abs(), right.hypot(quarter(right))
+        half = torch.finfo(dtype).bits == 16
+        allowed = 0.55 * right.abs() + 0.05 * length if half else 4 * length
+        return bool((error <= torch.finfo(dtype).eps * allowed).all())
+
+    return Property("every number is as exact as the dtype of x allows", holds)
+
+
 def _rotate_cases(rng: Random) -> list[Case]:
     def case(batch, heads, positions, head_dim, base=10_000.0, dtype=torch.float32) -> Case:
         x = normal(rng, batch, heads, positions.shape[-1], head_dim, dtype=dtype)
@@ -113,7 +135,19 @@ def _rotate_cases(rng: Random) -> list[Case]:
         case(2, 2, torch.stack([shuffled(rng, 3, 90), 90 + shuffled(rng, 3, 90)]), 6),
         case(2, 1, torch.tensor([rng.randint(300, 900)]), 2 * rng.randint(4, 9), base=500.0),
         case(1, 2, torch.tensor([1001, 1003]), 16, dtype=torch.bfloat16),
+        case(3, 2, shuffled(rng, 12, 90).reshape(3, 4) + torch.tensor([[0], [200], [5000]]), 6),
+        case(1, 3, torch.tensor([999_997, 0, 70_001, rng.randint(100_000, 900_000)]), 8),
+        case(2, 1, torch.tensor([100_003, 40_000]), 4, base=500_000.0, dtype=torch.float64),
+        case(1, 2, torch.tensor([30_001, 2051, 4]), 8, dtype=torch.float16),
     ]
+
+
+def _of_a_view(rotate: Rotation, x: Tensor, positions: Tensor, base: float) -> Tensor:
+    """The answer to an `x` that was split off and transposed, as every model of the course does."""
+    view = x.transpose(1, 2).contiguous().transpose(1, 2)
+    result = rotate(view, positions, base)
+    x.copy_(view)  # so that a change in place shows
+    return result
 
 
 @mistake("frequencies repeated pairwise, rotated as halves",
@@ -131,12 +165,31 @@ def _positions_ignored(x, positions, base):
 
 @mistake("angles in bfloat16",
          "bfloat16 holds every whole number only up to 256: position 1001 becomes 1000. Compute "
-         "angles in float32 or better, and round the finished result only.")  # fmt: skip
+         "angles in float64, and round the finished result only.")  # fmt: skip
 def _angles_in_x_dtype(x, positions, base):
     def rounded(x, positions, frequencies):
         return _angles(x, positions.to(x.dtype), frequencies.to(x.dtype)).to(x.dtype)
 
     return _rotation(angles=rounded)(x, positions, base)
+
+
+@mistake("angles in float32",
+         "A float32 holds about seven digits. At position 1 000 000 six of them stand before the "
+         "point, and the angle is off by some hundredths. Compute angles in float64.")  # fmt: skip
+def _angles_in_float32(x, positions, base):
+    def rounded(x, positions, frequencies):
+        return _angles(x, positions.float(), frequencies.float()).float()
+
+    return _rotation(angles=rounded)(x, positions, base)
+
+
+@mistake("turned in x's dtype",
+         "The angles are right, but sines and cosines are rounded to the dtype of x before they "
+         "are used, and the products again. Turn in float64 (in half precision float32 will do), "
+         "and round the finished result only.")  # fmt: skip
+def _turned_in_x_dtype(x, positions, base):
+    angles = _pairwise(_angles(x, positions, _frequencies(x.shape[-1], base)))
+    return x * angles.cos().to(x.dtype) + _neighbours(x) * angles.sin().to(x.dtype)
 
 
 @mistake("x changed in place",
@@ -148,8 +201,8 @@ def _in_place(x, positions, base):
 
 ROTATE = Exercise(
     slug="rotary-rotate", title="The rotation", kind="implement", minutes=25, points=3,
-    name="rotate_neighbours", reference=_rotate, cases=_rotate_cases, properties=(KEEPS_DTYPE,),
-    forbidden=LIBRARY,
+    name="rotate_neighbours", reference=_rotate, cases=_rotate_cases, evidence=_of_a_view,
+    properties=(KEEPS_DTYPE, _rounded_once(_rotate, _neighbours)), forbidden=LIBRARY,
     hints=(
         "Start with one text, one head and head_dim = 2: then there is one pair, its frequency is "
         "1, and (x, y) at position p becomes (x cos p - y sin p, y cos p + x sin p).",
@@ -186,7 +239,7 @@ ROTATE = Exercise(
                 "Pair i has the frequency base^(-2i / head_dim). Yours all turn by one radian per "
                 "position.",
                 _rotation(frequencies=lambda dim, base: torch.ones(dim // 2).double())),
-        Mistake("base not used", "The third case has base 100. Is 10000 written in your code?",
+        Mistake("base not used", "Some cases have another base. Is 10000 written in your code?",
                 lambda x, positions, base: _rotate(x, positions, 10_000.0)),
         _positions_ignored,
         Mistake("counts from 1",
@@ -205,9 +258,14 @@ ROTATE = Exercise(
                 _rotation(angles=lambda x, positions, frequencies:
                           positions[..., None] * frequencies)),
         _angles_in_x_dtype,
+        _angles_in_float32,
+        _turned_in_x_dtype,
         Mistake("result no longer in x's dtype",
-                "The numbers are right, but a bfloat16 model gets float32 back. End with "
-                ".to(x.dtype).", lambda x, positions, base: _rotate(x.float(), positions, base)),
+                "The result is float32, whatever x is. End with .to(x.dtype).",
+                lambda x, positions, base: _rotate(x.float(), positions, base)),
+        Mistake("result in float64",
+                "The numbers are right, but the result is float64, whatever x is. End with "
+                ".to(x.dtype).", lambda x, positions, base: _rotate(x.double(), positions, base)),
         _in_place,
     ),
 )  # fmt: skip
@@ -237,6 +295,9 @@ TURNS = Exercise(
         Mistake("base 10 000",
                 "This is right for base 10 000. The question has 500 000, which makes all pairs "
                 "but the first slower.", _turning_pairs(128, 10_000.0, 8192)),
+        Mistake("width 64",
+                "The head has 64 pairs, but its width is 128: the exponent is 2i / 128.",
+                _turning_pairs(64, 500_000.0, 8192)),
         Mistake("all pairs",
                 "All 64 pairs would complete a turn with the exponent i / 128. It is 2i / 128.",
                 64),
@@ -270,6 +331,10 @@ def _rotate_heads_cases(rng: Random) -> list[Case]:
         case(2, torch.stack([shuffled(rng, 2, 90), 90 + shuffled(rng, 2, 90)]), 2, 6),
         case(1, torch.tensor([rng.randint(300, 900)]), 4, 2 * rng.randint(3, 8), base=500.0),
         case(1, torch.tensor([1001, 1003]), 2, 8, dtype=torch.bfloat16),
+        case(3, shuffled(rng, 12, 90).reshape(3, 4) + torch.tensor([[0], [200], [5000]]), 2, 6),
+        case(1, torch.tensor([999_997, 0, 70_001]), 3, 8),
+        case(2, torch.tensor([100_003, 40_000]), 3, 4, base=500_000.0, dtype=torch.float64),
+        case(1, torch.tensor([30_001, 2051, 4]), 2, 8, dtype=torch.float16),
     ]
 
 
@@ -302,7 +367,8 @@ def _first_frequencies_of_the_model(x, positions, num_heads, base):
 ROTATE_HEADS = Exercise(
     slug="rotary-head-frequencies", title="Repair: slow heads and fast heads", kind="repair",
     minutes=20, points=3, name="rotate_heads", reference=_rotate_heads(),
-    cases=_rotate_heads_cases, properties=(KEEPS_DTYPE,), forbidden=LIBRARY,
+    cases=_rotate_heads_cases,
+    properties=(KEEPS_DTYPE, _rounded_once(_rotate_heads(), _halves)), forbidden=LIBRARY,
     hints=(
         "With num_heads = 1 it is right. Take num_heads = 2 and print the frequencies: which of "
         "them does each head get? And which columns does x.chunk(2) pair?",
@@ -332,13 +398,24 @@ ROTATE_HEADS = Exercise(
                 "You count 0, 1, 2, ... yourself. Use the numbers in `positions`.",
                 lambda x, positions, num_heads, base:
                     _rotate_heads()(x, torch.arange(x.shape[1]), num_heads, base)),
-        Mistake("base not used", "The third case has base 100. Is 10000 written in your code?",
+        Mistake("base not used", "Some cases have another base. Is 10000 written in your code?",
                 lambda x, positions, num_heads, base:
                     _rotate_heads()(x, positions, num_heads, 10_000.0)),
         Mistake("heads not split off",
                 "The result has the shape (batch, heads, length, head_dim).",
                 lambda x, positions, num_heads, base:
                     _rotate_heads()(x, positions, num_heads, base).transpose(1, 2).flatten(-2)),
+        Mistake("heads left behind the tokens",
+                "Your result is (batch, length, heads, head_dim). Heads come before the length: "
+                ".transpose(1, 2).", lambda *given: _rotate_heads()(*given).transpose(1, 2)),
+        Mistake("turned to the right",
+                "As published, pairs turn to the left: first * cos - second * sin. Leave it so.",
+                lambda x, positions, num_heads, base:
+                    _rotate_heads()(x, -positions, num_heads, base)),
+        Mistake("result in float32", "The result is float32, whatever x is: end with .to(x.dtype).",
+                lambda x, *more: _rotate_heads()(x.float(), *more)),
+        Mistake("result in float64", "The result is float64, whatever x is: end with .to(x.dtype).",
+                lambda x, *more: _rotate_heads()(x.double(), *more)),
     ),
 )  # fmt: skip
 
@@ -358,16 +435,28 @@ def _adds_waves(x, positions, base):
     return (x + torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)).to(x.dtype)
 
 
+def _positions_in_bfloat16(x, positions, base):
+    return _rotate(x, positions.bfloat16().double(), base)
+
+
+def _last_token_still(x, positions, base):
+    return torch.cat([_rotate(x[:-1], positions[:-1], base), x[-1:]])
+
+
+def _last_pair_longer(x, positions, base):
+    return torch.cat([_rotate(x, positions, base)[..., :-2], 1.2 * x[..., -2:]], dim=-1)
+
+
 def _pieces() -> tuple[Tensor, Tensor, Tensor]:
     q, k = torch.randn(2, 6, 8, generator=torch.Generator().manual_seed(0))
     return q, k, torch.tensor([0, 1, 2, 5, 9, 20])
 
 
-def _same_scores_when_moved(rotation: Rotation) -> None:
+def _same_scores_when_moved(rotation: Rotation, far: tuple[int, ...] = (4, 331)) -> None:
     q, k, positions = _pieces()
     first, *moved = (
         rotation(q, positions + by, 100.0) @ rotation(k, positions + by, 100.0).T
-        for by in (0, 4, 331)
+        for by in (0, *far)
     )
     for later in moved:
         assert torch.allclose(first, later, atol=1e-2), "scores change when all tokens move"
@@ -395,8 +484,8 @@ def _test_of(*promises: Callable[[Rotation], None]) -> Callable[[Rotation], None
 
 
 @mistake("accepts every version",
-         "Nothing was raised for any version. A test must `assert`: returning or printing False "
-         "is not failing. And it must look at values: wrong numbers fit into the right "
+         "Nothing was raised for any version. Either nothing is asserted (returning or printing "
+         "False is not failing), or only what wrong numbers satisfy as well, such as a "
          "shape.")  # fmt: skip
 def _test_shape(rotation: Rotation) -> None:
     q, _, positions = _pieces()
@@ -429,6 +518,10 @@ ROTATION_TEST = Exercise(
         Version("makes everything longer", False, lambda x, p, base: 1.1 * _rotate(x, p, base)),
         Version("turns nothing", False, lambda x, p, base: x.clone()),
         Version("counts for itself", False, _positions_ignored.answer),
+        Version("loses count beyond 256", False, _positions_in_bfloat16,
+                "Its positions are rounded to bfloat16. Move all tokens far."),
+        Version("leaves the last token where it is", False, _last_token_still),
+        Version("makes the last pair longer", False, _last_pair_longer),
     ),
     hints=(
         "You cannot compare numbers with a rotation of your own: columns may be paired in any way. "
@@ -437,7 +530,8 @@ ROTATION_TEST = Exercise(
         "do change when only one of them moves: otherwise a version that does nothing passes.",
         "Take q and k of shape (6, 8), and positions with gaps, such as [0, 1, 2, 5, 9, 20]: one "
         "version counts 0, 1, 2, ... itself, and moving everything does not find it. Moving only "
-        "the keys, by one, does find it. Allow differences of 0.01.",
+        "the keys, by one, does find it. Move all tokens by a little, and by several hundred. "
+        "Allow differences of 0.01.",
     ),
     mistakes=(
         Mistake("lengths not tested",
@@ -448,6 +542,10 @@ ROTATION_TEST = Exercise(
                 "A version that does nothing keeps every length and every score. So does one that "
                 "ignores `positions`. Move the key alone: the score has to change.",
                 _test_of(_same_lengths, _same_scores_when_moved)),
+        Mistake("moved by a little only",
+                "Moved by 4, all positions are still small. One version loses count beyond 256.",
+                _test_of(_same_lengths, _distance_matters,
+                         lambda rotation: _same_scores_when_moved(rotation, (4,)))),
         Mistake("lengths only",
                 "Turning by the wrong angle keeps lengths as well. The point of a rotation is its "
                 "scores: move query and key together, and compare.", _same_lengths),
@@ -480,9 +578,10 @@ RIVAL = Exercise(
         Mistake("steps from the target instead of distance",
                 "This is how far the rival is from 100. The question asks for its distance from "
                 "the query.", lambda: _rival(_frequencies(64, 10_000.0)[:8]) - 100),
-        Mistake("all 32 pairs",
-                "This head uses its eight fastest pairs only. With all pairs the best of the rest "
-                "is beside the target.", lambda: _rival(_frequencies(64, 10_000.0))),
+        Mistake("more pairs, or slower ones",
+                "This head uses its eight fastest pairs only. With all pairs, or with slower ones, "
+                "the best of the rest is beside the target.",
+                lambda: _rival(_frequencies(64, 10_000.0))),
         Mistake("the eight pairs of a narrow head",
                 "These are the frequencies of a head of width 16. The head has width 64 and uses "
                 "the first eight of its 32 pairs: the exponents are 2i / 64.",

@@ -20,14 +20,16 @@ def rotate_in_loops(x, positions, base):
     return out
 
 
-def rotate_in_float32(x, positions, base):
-    frequencies = 1.0 / base ** (torch.arange(0, x.shape[-1], 2).float() / x.shape[-1])
-    angles = positions.float().unsqueeze(-1) * frequencies
+def rotate_with_angles_in_float64_only(x, positions, base):
+    frequencies = 1.0 / base ** (torch.arange(0, x.shape[-1], 2).double() / x.shape[-1])
+    angles = positions.unsqueeze(-1) * frequencies
     angles = angles.repeat_interleave(2, dim=-1)
     if positions.dim() == 2:
         angles = angles.unsqueeze(1)
+    wide = torch.float64 if x.dtype == torch.float64 else torch.float32
     partner = torch.stack([-x[..., 1::2], x[..., 0::2]], dim=-1).reshape(x.shape)
-    return (x.float() * angles.cos() + partner.float() * angles.sin()).type_as(x)
+    turned = x.to(wide) * angles.cos().to(wide) + partner.to(wide) * angles.sin().to(wide)
+    return turned.type_as(x)
 
 
 def rotate_by_matrices(x, positions, base):
@@ -78,7 +80,7 @@ def rotation_test_with_one_token(rotation):
             at_m, at_n = torch.tensor([m]), torch.tensor([n])
             return (rotation(q, at_m, 50.0) * rotation(k, at_n, 50.0)).sum().item()
 
-        assert abs(score(11, 4) - score(211, 204)) < 1e-3
+        assert abs(score(11, 4) - score(1311, 1304)) < 1e-3
         assert abs(score(11, 4) - score(5, 4)) > 1e-3
         long = rotation(q, torch.tensor([90]), 50.0).norm()
         assert math.isclose(long, q.norm(), rel_tol=1e-3)
@@ -94,10 +96,12 @@ def rotation_test_by_orthogonality(rotation):
     steps = torch.stack([rotation(eye, torch.full((6,), p), 100.0) for p in (7, 8, 9)])
     assert torch.allclose(steps[0] @ steps[1].T, steps[1] @ steps[2].T, atol=1e-3)
     assert not torch.allclose(steps[0] @ steps[1].T, eye, atol=1e-2)
+    far = [rotation(eye, torch.full((6,), p), 100.0) for p in (1007, 1008)]
+    assert torch.allclose(steps[0] @ steps[1].T, far[0] @ far[1].T, atol=1e-3)
 
 
 ALTERNATIVES = {
-    "rotary-rotate": [rotate_in_loops, rotate_in_float32, rotate_by_matrices],
+    "rotary-rotate": [rotate_in_loops, rotate_with_angles_in_float64_only, rotate_by_matrices],
     "rotary-head-frequencies": [rotate_heads_in_loops, rotate_heads_by_numpy],
     "rotary-test": [rotation_test_with_one_token, rotation_test_by_orthogonality],
 }
