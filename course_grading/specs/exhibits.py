@@ -175,11 +175,12 @@ def turn_by_model_width(x, positions):
 
 
 @exhibit("each head has a slice of the model's frequencies",
-         "Head 0 gets the fast pairs and the last head the slow ones. Every head is a proper "
-         "rotation of its own: compare heads with each other, or all of them with known "
-         "scores.")  # fmt: skip
+         "Pairs are numbered through all heads. Head 0 is right, and each later head goes on where "
+         "the one before it ended, with pairs that hardly turn. Every head is a proper rotation of "
+         "its own: compare all heads with known scores.")  # fmt: skip
 def turn_slices_of_model_width(x, positions):
-    slices = theta(x.shape[1] * x.shape[-1]).chunk(x.shape[1])
+    heads, head_dim = x.shape[1], x.shape[-1]
+    slices = (BASE ** (-torch.arange(0, heads * head_dim, 2).double() / head_dim)).chunk(heads)
     turned = [
         turn_halves(x[:, h : h + 1], angles_for(x, positions, frequencies))
         for h, frequencies in enumerate(slices)
@@ -374,10 +375,11 @@ def convert_with_query_heads(q_weight, k_weight, num_heads, num_kv_heads):
     return to_half(q_weight, num_heads), to_half(k_weight, num_heads)
 
 
-@exhibit("all heads taken for one",
-         "Rows wander from head to head. With one head it is right: use several.")  # fmt: skip
+@exhibit("all query heads taken for one", "Rows of the queries wander from head to head; the keys "
+         "are right. With one head it cannot show: use several, and look at the "
+         "queries.")  # fmt: skip
 def convert_as_one_head(q_weight, k_weight, num_heads, num_kv_heads):
-    return to_half(q_weight, 1), to_half(k_weight, 1)
+    return to_half(q_weight, 1), to_half(k_weight, num_kv_heads)
 
 
 @exhibit("the way back", "This turns halves into neighbours instead of neighbours into halves. In "
@@ -505,10 +507,11 @@ SLOPE = (
     Version("slope times distance, in float32", True, alibi_weights),
     Version("slope times distance, in the dtype of q", True, alibi_distance_in_dtype,
             "Near keys have small distances, which bfloat16 holds well enough. Allow a difference "
-            "of 0.02 or so between weights."),
+            "of 0.02 or so between weights, and remember that later keys have weight 0."),
     Version("slope times the key's position, in float32", True, alibi_absolute_in_float32,
-            "Adding the same number to all scores of a query changes no weight, so slope * j does "
-            "what -slope * (i - j) does, while the precision lasts. Compare weights only."),
+            "It adds slope * j to all scores, which gives the weights of -slope * (i - j). In "
+            "bfloat16 its weights are rounded to two or three digits: allow 0.02 or so. And keys "
+            "after the query have weight 0."),
     Version("in loops", True, alibi_in_loops),
     alibi_powers_of_two, alibi_absolute_in_dtype, alibi_after_softmax, alibi_before_division,
     alibi_row_numbers,
@@ -637,6 +640,22 @@ def stretching_pair_by_pair(dim, base, original_length):
     return frequencies
 
 
+def stretching_by_pair_number(dim, base, original_length):
+    """The ramp is linear in the pair's number, as in YaRN's released code."""
+    trained = theta(dim, base)
+
+    def pair_with(turns: float) -> float:
+        return dim / 2 * math.log(original_length / (2 * math.pi * turns)) / math.log(base)
+
+    first, last = math.floor(pair_with(FAST)), math.ceil(pair_with(SLOW))
+    slowed = ((torch.arange(dim // 2) - first) / max(1, last - first)).clamp(0, 1)
+
+    def frequencies(length):
+        return trained * (1 - slowed + slowed / max(1.0, length / original_length))
+
+    return frequencies
+
+
 def stretching_remembered(dim, base, original_length):
     anew = stretching(dim, base, original_length)
     known: dict[int, Tensor] = {}
@@ -697,6 +716,9 @@ REACH = (
     Version("computes everything anew", True, stretching),
     Version("pair by pair", True, stretching_pair_by_pair),
     Version("remembers each length", True, stretching_remembered),
+    Version("with a ramp over pair numbers", True, stretching_by_pair_number,
+            "Its ramp is linear in the pair's number. Of pairs between 1 and 32 turns the task "
+            "says only that they go gradually from one frequency to the other."),
     stretching_never_back, stretching_upside_down, stretching_in_place, stretching_short_texts,
 )  # fmt: skip
 

@@ -34,9 +34,10 @@ def _embed_test(positions: list[int], factor: float, in_bfloat16: bool = True):
     return test_embed
 
 
-@mistake("compares the function with itself",
-         "Both sides of the comparison come from the function under test, so they agree whatever "
-         "it does. Put numbers on one side that you know from elsewhere.")  # fmt: skip
+@mistake("accepts every version",
+         "Nothing was raised for any version. Perhaps both sides of your comparison come from the "
+         "function under test, perhaps you look where all versions agree, as at position 0. "
+         "Compare with numbers that you know from elsewhere, at other positions.")  # fmt: skip
 def _test_embed_with_itself(embed):
     x, positions = torch.zeros(2, 3, 4), torch.tensor([0, 3, 11])
     assert torch.equal(embed(x, positions, 2), embed(x, positions, 2))
@@ -67,11 +68,11 @@ WAVES = Exercise(
         Mistake("only position 0 for the values",
                 "At position 0 sines are 0 and cosines 1, for any frequency and any factor.",
                 _embed_test([0], 1)),
-        Mistake("only factor 1", "Nothing is stretched with factor 1, so what goes wrong in "
-                "stretching cannot show.",
+        Mistake("only positions that the factor divides", "Whole numbers are divided without loss "
+                "if nothing remains: with factor 1, or with positions that are multiples of it.",
                 _embed_test([0, 3, 11], 1)),
-        Mistake("only float32",
-                "Models run in bfloat16. Call it with x in bfloat16 too, and far from position 0.",
+        Mistake("no far positions in bfloat16", "Models run in bfloat16. Call it with x in "
+                "bfloat16, and with odd positions beyond 256: nearer ones are always right.",
                 _embed_test([0, 3, 11], 2, in_bfloat16=False)),
         _test_embed_exactly,
     ),
@@ -95,9 +96,9 @@ def _turn_test(batch: int, heads: int, positions: list):
     return test_turn
 
 
-@mistake("checks lengths only", "A test of lengths alone would let these through: every rotation "
-         "keeps lengths, even one by the wrong angle. Compare scores with what they should be at a "
-         "known distance.")  # fmt: skip
+@mistake("asks for a rotation, by any angle", "Your test lets every proper rotation through. Each "
+         "of them keeps lengths, and scores that depend on distance alone, even if its angles are "
+         "wrong. Compare scores with what they should be at a known distance.")  # fmt: skip
 def _test_turn_lengths(turn):
     x = torch.ones(2, 2, 3, 8)
     turned = turn(x, torch.tensor([0, 3, 17]))
@@ -105,8 +106,9 @@ def _test_turn_lengths(turn):
 
 
 @mistake("asks for one layout",
-         "This rejects right versions that pair other columns. Both layouts are in use, and scores "
-         "are the same in both if the vectors hold the same number everywhere.")  # fmt: skip
+         "This rejects right versions that pair other columns, or put pairs in another order. "
+         "Scores are the same in all layouts if the vectors hold the same number "
+         "everywhere.")  # fmt: skip
 def _test_turn_layout(turn):
     x, positions = torch.arange(16.0).view(1, 1, 2, 8), torch.tensor([3, 20])
     assert torch.allclose(turn(x, positions), exhibits.turn(x, positions), atol=1e-3)
@@ -174,9 +176,10 @@ def _test_fresh_tables(make):
             _check_table(make(8), offset, base)
 
 
-@mistake("asks the same twice, or only from 0",
-         "Two equal questions get equal answers from every memory, right or wrong. And from "
-         "position 0 with one base there is nothing to mix up.")  # fmt: skip
+@mistake("accepts every version",
+         "Nothing was raised for any version. Two equal questions get equal answers from every "
+         "memory, and shapes and dtypes are right in all of them. Ask one table two different "
+         "questions, and compare numbers.")  # fmt: skip
 def _test_table_twice(make):
     table = make(8)
     assert torch.equal(table(20, offset=3), table(20, offset=3))
@@ -236,10 +239,18 @@ def _convert_test(heads: int, kv_heads: int, width: int):
     return test_convert
 
 
-@mistake("looks at the queries only", "Two of the faults are in the keys.")
+@mistake("looks at the queries only", "Your test lets through the two versions whose queries are "
+         "right and whose keys are not. Compare both results.")  # fmt: skip
 def _test_convert_queries(convert):
     q, _ = convert(_marked(4, 8), _marked(2, 8), 4, 2)
     assert torch.equal(q, _in_halves(4, 8))
+
+
+@mistake("looks at the keys only", "Your test lets through the version whose keys are right and "
+         "whose queries are not. Compare both results.")  # fmt: skip
+def _test_convert_keys(convert):
+    _, k = convert(_marked(4, 8), _marked(2, 8), 4, 2)
+    assert torch.equal(k, _in_halves(2, 8))
 
 
 @mistake("checks only which rows are there", "All rows are there in every version, and shapes fit. "
@@ -270,10 +281,11 @@ CONVERSION = Exercise(
         Mistake("as many key heads as query heads",
                 "Then one head count is as good as the other. Grouped keys have fewer heads.",
                 _convert_test(4, 4, 8)),
-        Mistake("one head",
-                "A single head cannot be split wrongly. Take 4 heads of queries and 2 of keys.",
+        Mistake("one head", "A single head cannot be split wrongly. Take 4 heads of queries and 2 "
+                "of keys.",
                 _convert_test(1, 1, 8)),
         _test_convert_queries,
+        _test_convert_keys,
         _test_convert_rows_kept,
     ),
 )  # fmt: skip
@@ -301,16 +313,18 @@ def _test_weights(weights):
     _check_weights(weights, SLOPES, 2999, torch.arange(3000), torch.bfloat16)
 
 
-@mistake("checks only that weights add up to 1",
-         "A softmax adds up to 1 whatever goes in. Compare the weights themselves.")  # fmt: skip
+@mistake("takes any softmax for right", "Your test lets through every version that ends in a "
+         "softmax. Their weights add up to 1 whatever goes in: compare the weights with numbers "
+         "that you know.")  # fmt: skip
 def _test_weights_sum(weights):
     q, positions = torch.ones(1, 3, 6, 4), torch.arange(6)
     sums = weights(q, q, positions, positions).sum(dim=-1)
     assert torch.allclose(sums, torch.tensor(1.0), atol=0.02)
 
 
-@mistake("only as many queries as keys", "Then row numbers are positions. In decoding there is one "
-         "query, and it stands at the end.")  # fmt: skip
+@mistake("only short texts of as many queries as keys", "There row numbers are positions, and half "
+         "precision does no harm. In decoding there is one query, and it stands at the end; and "
+         "texts have thousands of tokens.")  # fmt: skip
 def _test_weights_square(weights):
     q, positions = torch.zeros(1, 3, 6, 4), torch.arange(6)
     got = weights(q, q, positions, positions)[0, :, -1]
@@ -365,8 +379,10 @@ def _test_bias(bias):
     assert _read(bias, [500], [497, 501, 0]).tolist() == [[3, 17, 15]]
 
 
-@mistake("looks below the diagonal only",
-         "Keys after the query are half of what this room is about. Check them too.")  # fmt: skip
+@mistake("no later keys in a whole text",
+         "The one that is left goes wrong above the diagonal, where queries and keys are the same "
+         "consecutive positions. Ask for a whole text, and look at keys after their "
+         "query.")  # fmt: skip
 def _test_bias_lower(bias):
     got = _read(bias, [0, 1, 2, 3], [0, 1, 2, 3])
     assert got.tril().tolist() == [[0, 0, 0, 0], [1, 0, 0, 0], [2, 1, 0, 0], [3, 2, 1, 0]]
@@ -423,9 +439,10 @@ def _reach_test(*lengths: int):
     return test_reach
 
 
-@mistake("looks at the fastest pair only", "A test of the fastest pair alone would let these "
-         "through: it keeps its frequency in most versions, right or wrong. Look at the slowest "
-         "too, and at more than one length.")  # fmt: skip
+@mistake("sees only the ramp that is upside down", "A test of the fastest pair alone lets the "
+         "other three through, and so does one that asks for a single long text. They are wrong in "
+         "the slow pairs: for a short text, for a long one asked again, or for a short one after "
+         "it.")  # fmt: skip
 def _test_reach_fastest(make):
     frequencies = make(64, 10_000.0, 2048)
     assert all(abs(float(frequencies(length)[0]) - 1) < 1e-3 for length in (500, 8192, 500))
@@ -515,11 +532,12 @@ TESTS = Exercise(
         "position 0.",
     ),
     mistakes=(
-        Mistake("never shows it a wrong encoding", "A test that cannot fail also accepts what is "
-                "right. Show it something broken as well.",
+        Mistake("never shows it a wrong encoding", "Your function takes a test that cannot fail, "
+                "since that one also accepts what is right. Show it something broken as well, and "
+                "raise if it is accepted.",
                 _shows(IN_FLOAT64, IN_FLOAT32)),
-        Mistake("never shows it a right encoding",
-                "A test that rejects everything finds every bug. Show it something right as well.",
+        Mistake("never insists on a right encoding", "Your function takes tests that reject right "
+                "encodings. Show each test a right one, too, and let its AssertionError through.",
                 _shows(wrong=_wrong_base)),
         Mistake("one right encoding only",
                 "Another right program rounds differently, and a good test accepts that too.",
@@ -527,8 +545,9 @@ TESTS = Exercise(
         Mistake("only a fault that shows at position 0",
                 "Choose a wrong encoding that is right at position 0: wrong frequencies, say.",
                 _shows(IN_FLOAT64, IN_FLOAT32, wrong=_counting_from_one)),
-        Mistake("rejects every test", "No test can both accept and reject one encoding. Use a "
-                "right one and a wrong one.",
+        Mistake("rejects every test", "Good tests are rejected, too. A good one returns for a "
+                "right encoding and raises AssertionError for a wrong one of the same shape: see "
+                "what your function does after each.",
                 _shows(IN_FLOAT64, wrong=IN_FLOAT64)),
     ),
 )  # fmt: skip

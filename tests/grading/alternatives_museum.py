@@ -1,4 +1,4 @@
-"""The museum: other tests that catch everything, two for each room."""
+"""The museum: other tests that catch everything, two or more for each room."""
 
 import math
 import random
@@ -38,6 +38,31 @@ def embed_by_what_it_does(embed):
     assert torch.allclose(half.float(), table, atol=0.02)
 
 
+def embed_up_to_its_promise(embed):
+    """At the largest position, in the widest table, and as exactly as the task says."""
+    at = torch.tensor([1999, 0, 1001, 258, 257])
+    for factor in (1, 7):
+        angles = at[:, None] / factor * rotary_frequencies(512)
+        expected = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)
+        for dtype, allowed in ((torch.float32, 1e-3), (torch.bfloat16, 0.02)):
+            x = torch.linspace(-1, 1, 512).expand(3, 5, -1).to(dtype)
+            got = embed(x, at, factor)
+            assert got.dtype == dtype
+            assert (got.float() - (x.float() + expected)).abs().max() < allowed
+
+
+def turn_up_to_its_promise(turn):
+    """All pairs of texts, heads and rows, each at its exact score, far from 0."""
+    at = torch.tensor([[1999, 3], [1500, 1200]])
+    turned = turn(torch.full((2, 2, 2, 64), 1 / 8), at)
+    apart = at.flatten()[:, None] - at.flatten()
+    expected = (apart[..., None] * rotary_frequencies(64)).cos().sum(dim=-1) / 32
+    for head in range(2):
+        rows = turned[:, head].flatten(0, 1)
+        assert torch.allclose(rows @ rows.T, expected.float(), atol=1e-3)
+    assert torch.allclose(turned[:, 0], turned[:, 1], atol=1e-3)
+
+
 def turn_by_two_layouts(turn):
     """What comes out is equal to one layout or the other, for vectors that any layout may have."""
     positions = torch.tensor([[4, 9], [30, 2], [77, 5]])
@@ -60,12 +85,12 @@ def turn_by_scores(turn):
     for first, second in ((0, 0), (3, 10), (100, 90)):
         expected = sum(2 * math.cos((first - second) * 10_000 ** (-i / 4)) for i in range(4))
         assert all(close(s, expected, 1e-2) for s in score(first, second))
-    x, own = torch.ones(4, 4, 2, 8), torch.tensor([[0, 1], [5, 8], [3, 3], [9, 2]])
-    together = turn(x, own)
+    x, places = torch.ones(4, 4, 2, 8), torch.tensor([[0, 1], [5, 8], [3, 3], [9, 2]])
+    together = turn(x, places)
     for text in range(4):
-        alone = turn(x[text : text + 1], own[text])
+        alone = turn(x[text : text + 1], places[text])
         assert torch.allclose(together[text], alone[0], atol=1e-4)
-        apart = score(*own[text].tolist())[0]
+        apart = score(*places[text].tolist())[0]
         assert close(together[text, 0, 0] @ together[text, 0, 1], apart, 1e-2)
 
 
@@ -139,6 +164,17 @@ def weights_in_loops(weights):
     assert close(far[-1], 1 - math.exp(-0.5), 0.02) and far[-1] > 1.4 * far[-2]
 
 
+def weights_up_to_their_promise(weights):
+    slopes = torch.tensor([2.0**-e for e in (2, 4, 6, 8, 1)])
+    at = torch.arange(3000)
+    expected = (-slopes[:, None] * (2999 - at)).softmax(dim=-1)
+    for dtype, allowed in ((torch.float32, 1e-3), (torch.bfloat16, 0.02)):
+        zeros = torch.zeros(2, 5, 3000, 8, dtype=dtype)
+        got = weights(zeros[:, :, -1:], zeros, at[-1:], at)
+        assert got.dtype == dtype and got.shape == (2, 5, 1, 3000)
+        assert torch.allclose(got[:, :, 0].float(), expected.expand(2, -1, -1), atol=allowed)
+
+
 def weights_by_ratios(weights):
     """Two neighbouring keys differ by a factor of e^slope, wherever the text stands."""
     for dtype in (torch.float32, torch.bfloat16):
@@ -146,10 +182,10 @@ def weights_by_ratios(weights):
             q = torch.zeros(1, heads, 1, 16, dtype=dtype)
             k_at = torch.tensor([2000, 2004, 2008, 2009])
             w = weights(q, q.expand(-1, -1, 4, -1), torch.tensor([2008]), k_at)[0, :, 0].float()
-            for own, slope in zip(w, slopes, strict=True):
-                assert own[3] == 0 and close(own.sum(), 1, 0.02)
-                assert close(own[2] / own[1], math.exp(4 * slope), 0.1)
-                assert close(own[1] / own[0], math.exp(4 * slope), 0.1)
+            for row, slope in zip(w, slopes, strict=True):
+                assert row[3] == 0 and close(row.sum(), 1, 0.02)
+                assert close(row[2] / row[1], math.exp(4 * slope), 0.1)
+                assert close(row[1] / row[0], math.exp(4 * slope), 0.1)
 
 
 def bias_by_hand(bias):
@@ -183,13 +219,29 @@ def reach_pair_by_pair(make):
     for length in (4096, 100, 2048, 2048, 1024):
         got = frequencies(length)
         for i in range(16):
-            own = 500 ** (-i / 16)
-            keep = min(1, max(0, (1024 * own / (2 * math.pi) - 1) / 31))
-            wanted = own * (keep + (1 - keep) / max(1, length / 1024))
+            trained = 500 ** (-i / 16)
+            keep = min(1, max(0, (1024 * trained / (2 * math.pi) - 1) / 31))
+            wanted = trained * (keep + (1 - keep) / max(1, length / 1024))
             if keep in (0, 1):
                 assert math.isclose(got[i], wanted, rel_tol=1e-3)
             else:
-                assert own / max(1, length / 1024) <= got[i] * 1.001 and got[i] <= own * 1.001
+                assert (
+                    trained / max(1, length / 1024) <= got[i] * 1.001 and got[i] <= trained * 1.001
+                )
+
+
+def reach_between_two_limits(make):
+    """Every pair lies between its two frequencies, and in the order of the pairs."""
+    for dim, base, original in ((8, 100.0, 64), (128, 500_000.0, 8192)):
+        frequencies, trained = make(dim, base, original), rotary_frequencies(dim, base)
+        for length in (3 * original, 3 * original, original // 3, 10 * original, original):
+            slowing = trained / torch.as_tensor(frequencies(length)).double()
+            longest = max(1, length / original)
+            turns = original * trained / (2 * math.pi)
+            assert (slowing > 0.999).all() and (slowing < 1.001 * longest).all()
+            assert torch.allclose(slowing[turns >= 32], torch.ones(()).double(), rtol=1e-3)
+            assert torch.allclose(slowing[turns <= 1], torch.tensor(longest).double(), rtol=1e-3)
+            assert (slowing.diff() > -1e-3).all()
 
 
 def reach_by_order(make):
@@ -197,9 +249,9 @@ def reach_by_order(make):
     used = make(64, 10_000.0, 512)
     for length in (100, 5120, 5120, 100, 700):
         assert torch.allclose(used(length), make(64, 10_000.0, 512)(length))
-    own = 10_000 ** (-torch.arange(0, 64, 2) / 64)
-    assert torch.allclose(used(100).float(), own)
-    assert torch.allclose((own / used(5120).float())[[0, -1]], torch.tensor([1.0, 10.0]))
+    trained = 10_000 ** (-torch.arange(0, 64, 2) / 64)
+    assert torch.allclose(used(100).float(), trained)
+    assert torch.allclose((trained / used(5120).float())[[0, -1]], torch.tensor([1.0, 10.0]))
 
 
 def test_of_tests_with_many_mutants(test):
@@ -243,12 +295,12 @@ def test_of_tests_with_noise(test):
 
 
 ALTERNATIVES = {
-    "museum-waves": [embed_by_entries, embed_by_what_it_does],
-    "museum-turn": [turn_by_two_layouts, turn_by_scores],
+    "museum-waves": [embed_by_entries, embed_by_what_it_does, embed_up_to_its_promise],
+    "museum-turn": [turn_by_two_layouts, turn_by_scores, turn_up_to_its_promise],
     "museum-table": [tables_in_a_random_order, table_against_a_fresh_one],
     "museum-weights": [convert_by_scores, convert_row_by_row],
-    "museum-slope": [weights_in_loops, weights_by_ratios],
+    "museum-slope": [weights_in_loops, weights_by_ratios, weights_up_to_their_promise],
     "museum-buckets": [bias_by_hand, bias_by_distance],
-    "museum-reach": [reach_pair_by_pair, reach_by_order],
+    "museum-reach": [reach_pair_by_pair, reach_by_order, reach_between_two_limits],
     "museum-tests": [test_of_tests_with_many_mutants, test_of_tests_with_noise],
 }
