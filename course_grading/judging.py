@@ -321,7 +321,8 @@ def _judge_number(exercise: Exercise, value: Any, outcome: Outcome) -> Verdict:
 def _near(exercise: Exercise, number: float, right: Any) -> bool:
     target = float(right() if callable(right) else right)
     # the last digits of a float are not the learner's to get right
-    return abs(number - target) <= max(exercise.relative_tolerance, 1e-6) * abs(target)
+    rounding = max(1e-6 * min(1.0, abs(target)), 1e-9 * abs(target))
+    return abs(number - target) <= max(exercise.relative_tolerance * abs(target), rounding)
 
 
 # Tests that the learner writes

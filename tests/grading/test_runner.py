@@ -93,7 +93,7 @@ def test_a_huge_result_is_refused_before_it_is_written_out() -> None:
 @pytest.mark.parametrize(
     "number",
     [42, 42.0, Fraction(42), Decimal("42.0"), np.float32(42), np.array(42), np.array([[42.0]]),
-     torch.tensor([42]), lambda: 42, 42.00001],
+     torch.tensor([42]), lambda: 42, 42.0000001],
 )  # fmt: skip
 def test_a_number_may_come_in_many_forms(number: Any) -> None:
     exercise = sample_specs.EXERCISES[f"scale-{sample_specs.NUMBER}"]
