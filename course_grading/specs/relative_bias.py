@@ -592,9 +592,9 @@ ALIBI_TEST = Exercise(
                 "rounding. Use 6 or 12 heads, gaps, and a position above 256.",
                 lambda bias: _agrees(bias, [0, 1, 2, 3, 4], [0, 1, 2, 3, 4], 8)),
         _test_shape_of_bias,
-        Mistake("the first head only",
-                "A comparison of head 0 alone accepts versions whose other heads are wrong. "
-                "Compare all heads.",
+        Mistake("the extra heads not compared",
+                "With 6 heads, a test of one or more of the first four heads accepts versions "
+                "whose last two are wrong. Compare all heads.",
                 lambda bias: _agrees(bias, [300, 5], [0, 301, 7], 6, slice(1))),
         Mistake("one query only",
                 "With a single query nobody sees whether each query has its distances. Take two "

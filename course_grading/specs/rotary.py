@@ -120,7 +120,8 @@ def _rounded_once(exact: Callable[..., Tensor], quarter: Callable[[Tensor], Tens
         allowed = 0.55 * right.abs() + 0.05 * length if half else 4 * length
         return bool((error <= torch.finfo(dtype).eps * allowed).all())
 
-    return Property("every number is as exact as the dtype of x allows", holds)
+    says = "every number is as exact as the dtype of x allows, as it is with angles in float64"
+    return Property(says, holds)
 
 
 def _rotate_cases(rng: Random) -> list[Case]:
@@ -177,10 +178,9 @@ def _angles_in_x_dtype(x, positions, base):
          "A float32 holds about seven digits. At position 1 000 000 six of them stand before the "
          "point, and the angle is off by some hundredths. Compute angles in float64.")  # fmt: skip
 def _angles_in_float32(x, positions, base):
-    def rounded(x, positions, frequencies):
-        return _angles(x, positions.float(), frequencies.float()).float()
-
-    return _rotation(angles=rounded)(x, positions, base)
+    frequencies = 1.0 / base ** (torch.arange(0, x.shape[-1], 2).float() / x.shape[-1])
+    angles = positions.float()[..., None] * frequencies
+    return _turn(x, angles if angles.ndim == 2 else angles[:, None], _pairwise, _neighbours)
 
 
 @mistake("turned in x's dtype",
