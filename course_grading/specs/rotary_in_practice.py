@@ -136,6 +136,11 @@ def _converting(
     return to_half
 
 
+def _precise(rng: Random, *shape: int, dtype: torch.dtype) -> Tensor:
+    """Random numbers that a narrower dtype cannot hold."""
+    return normal(rng, *shape, dtype=dtype) / 1.3
+
+
 @mistake("head width from the number of columns",
          "You take the width of a head from the weight's columns. They are the model's width, "
          "which need not be num_heads times head_dim: divide the number of *rows* by the number "
@@ -153,7 +158,7 @@ def _weight_cases(rng: Random) -> list[Case]:
     def case(heads, kv_heads, head_dim, dim=None, dtype=torch.float32) -> Case:
         dim = dim or heads * head_dim
         rows = (heads * head_dim, kv_heads * head_dim, kv_heads * head_dim)
-        q, k, v = (normal(rng, n, dim, dtype=dtype) for n in rows)
+        q, k, v = (_precise(rng, n, dim, dtype=dtype) for n in rows)
         return {"q_weight": q, "k_weight": k, "v_weight": v,
                 "num_heads": heads, "num_kv_heads": kv_heads}  # fmt: skip
 
@@ -417,7 +422,7 @@ def _turned_in_its_dtype(requests):
 def _request_cases(rng: Random) -> list[Case]:
     def request(positions, base=10_000.0, dtype=torch.float32):
         positions = torch.as_tensor(positions)
-        return normal(rng, len(positions), 8, dtype=dtype), positions, base
+        return _precise(rng, len(positions), 8, dtype=dtype), positions, base
 
     def run(n, start=0):
         return torch.arange(start, start + n)

@@ -56,6 +56,12 @@ def in_float32(q, k, v, num_heads, num_kv_heads):
     return moved(q, num_heads), moved(k, num_kv_heads), v.float()
 
 
+def through_float32(q, k, v, num_heads, num_kv_heads):
+    old = q, k, v
+    new = in_float32(q, k, v, num_heads, num_kv_heads)
+    return tuple(after.to(before.dtype) for before, after in zip(old, new, strict=True))
+
+
 def second_partners_first(q, k, v, num_heads, num_kv_heads):
     def moved(weight, heads):
         by_head = weight.unflatten(0, (heads, -1))
@@ -205,6 +211,11 @@ def all_in_float32(x, positions, base):
     return turned_exactly(x.float(), positions, base).to(x.dtype)
 
 
+@serving
+def x_through_float32(x, positions, base):
+    return turned_exactly(x.float().double(), positions, base).to(x.dtype)
+
+
 modulo_2048 = serving(lambda x, p, base: turned_exactly(x, p % 2048, base))
 modulo_4096 = serving(lambda x, p, base: turned_exactly(x, p % 4096, base))
 small_integers = serving(lambda x, p, base: turned_exactly(x, p.short(), base))
@@ -281,7 +292,7 @@ REFUSED = {
     "rotary-slowest-hand": [54, 55, 8.66, 58.5, 50.65, 5424.0, 62_832.0, 32, 54.4 * 128],
     "rotary-convert-weights": [
         width_from_columns, as_in_the_script_of_transformers, first_head_only, through_bfloat16,
-        in_float32, second_partners_first, grouped_keys_left_alone,
+        in_float32, through_float32, second_partners_first, grouped_keys_left_alone,
     ],
     "rotary-decode": [
         clamped_at_63, clamped_at_2047, modulo_256, in_the_dtype_of_q, in_bytes,
@@ -291,7 +302,7 @@ REFUSED = {
     "rotary-stale-table": [
         base_and_length, first_and_last_position, largest_position, whole_base, sorted_positions,
         positions_only, a_table_for_ever, float32_frequencies, angles_rounded_to_float32,
-        table_in_the_dtype_of_x, rounded_table_wide_product, all_in_float32, modulo_2048,
+        table_in_the_dtype_of_x, rounded_table_wide_product, all_in_float32, x_through_float32, modulo_2048,
         modulo_4096, small_integers, from_its_first_position, through_float16,
     ],
     "rotary-halves-test": [
