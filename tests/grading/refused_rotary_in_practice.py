@@ -302,8 +302,8 @@ REFUSED = {
     "rotary-stale-table": [
         base_and_length, first_and_last_position, largest_position, whole_base, sorted_positions,
         positions_only, a_table_for_ever, float32_frequencies, angles_rounded_to_float32,
-        table_in_the_dtype_of_x, rounded_table_wide_product, all_in_float32, x_through_float32, modulo_2048,
-        modulo_4096, small_integers, from_its_first_position, through_float16,
+        table_in_the_dtype_of_x, rounded_table_wide_product, all_in_float32, x_through_float32,
+        modulo_2048, modulo_4096, small_integers, from_its_first_position, through_float16,
     ],
     "rotary-halves-test": [
         sum_of_all_entries, one_row, first_pair_alone, lengths_kept, only_base_10_000,
