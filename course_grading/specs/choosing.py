@@ -180,8 +180,8 @@ REACH = Exercise(
         Mistake("below the limit only",
                 "*At most* `allowed` above: a mean that is exactly at the limit is within it.",
                 _reach(within=lambda loss, limit: loss < limit)),
-        Mistake("means rounded", "You round the means, so that one just above the limit comes "
-                "within it. Compare the numbers as they are.",
+        Mistake("a little above the limit, too", "A mean just above the limit passes, as it does "
+                "if means are rounded. Compare the numbers as they are.",
                 _reach(summary=lambda losses: round(mean(losses), 2))),
         Mistake("doubles the length", "You look at 2, 4, 8 times the trained length. Look at the "
                 "lengths that are in `bits`.",
@@ -259,6 +259,11 @@ def _choose_cases(rng: Random) -> list[Case]:
         "fourth": candidate(1.0, n64=[3.25]),
     }
 
+    skewed = {
+        "low": candidate(1.0, n64=[1.0, 1.0, 1.6]),
+        "high": candidate(1.0, n64=[1.55, 1.56, 1.57]),
+    }
+
     def ordered(candidates: dict[str, Any], names: Sequence[str]) -> Case:
         return {"candidates": {n: candidates[n] for n in names}, "length": 64, "most_memory": 1.0}
 
@@ -281,6 +286,7 @@ def _choose_cases(rng: Random) -> list[Case]:
         ordered(one_below_both, "cab"),
         ordered(one_below_both, "bca"),
         case(interleaved, 64, 1.0),
+        case(skewed, 64, 1.0),
         case(candidates, 4096, 9.0),
         case(candidates, 8192, 9.0),
     ]
@@ -316,8 +322,8 @@ CHOOSE = Exercise(
         Mistake("the lowest mean only", "You return one name. Where ranges over seeds overlap the "
                 "numbers do not decide: return every candidate that no other one is wholly below.",
                 _choose(below=lambda a, b: mean(a) < mean(b))),
-        Mistake("compared with the best alone", "You compare only with the candidate that has the "
-                "lowest mean. Its range may be wide: compare with every candidate that is left.",
+        Mistake("compared with the best alone", "You compare with one candidate only, the best. "
+                "Its range may be wide: compare with every candidate that is left.",
                 _choose(rivals=_the_best)),
         Mistake("means and standard deviations",
                 "You compare means, give or take a standard deviation. Wholly below is said of the "

@@ -96,9 +96,10 @@ def _turn_test(batch: int, heads: int, positions: list):
     return test_turn
 
 
-@mistake("asks for a rotation, by any angle", "Your test lets every proper rotation through. Each "
-         "of them keeps lengths, and scores that depend on distance alone, even if its angles are "
-         "wrong. Compare scores with what they should be at a known distance.")  # fmt: skip
+@mistake("lets every rotation through", "All that it rejects is the version that is no rotation. "
+         "Even a turn by wrong angles keeps lengths, and scores that depend on distance alone: "
+         "compare scores with what they should be at a known distance, for several heads and "
+         "positions with gaps.")  # fmt: skip
 def _test_turn_lengths(turn):
     x = torch.ones(2, 2, 3, 8)
     turned = turn(x, torch.tensor([0, 3, 17]))
@@ -253,7 +254,7 @@ def _test_convert_keys(convert):
     assert torch.equal(k, _in_halves(2, 8))
 
 
-@mistake("checks only which rows are there", "All rows are there in every version, and shapes fit. "
+@mistake("lets every order of rows through", "All rows are there in every version, and shapes fit. "
          "What matters is their order.")  # fmt: skip
 def _test_convert_rows_kept(convert):
     q, k = convert(_marked(4, 8), _marked(2, 8), 4, 2)
@@ -461,9 +462,10 @@ REACH = Exercise(
         "lengths 500, 8192, 8192, 500, asked of one function, can catch them all.",
     ),
     mistakes=(
-        Mistake("asks once, or only ever for longer texts",
+        Mistake("lets both faults of memory through",
                 "A version that remembers wrongly is right the first time, and as long as texts "
-                "grow. Ask the same function again, for the same length and for a shorter one.",
+                "grow. Ask the same function again, for the same length and for a shorter one, and "
+                "compare numbers each time.",
                 _reach_test(500, 2048, 8192)),
         Mistake("no text shorter than the original length",
                 "Most texts are shorter, and their frequencies must be those of training.",

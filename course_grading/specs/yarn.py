@@ -444,7 +444,8 @@ LEAST_BASE = Exercise(
     ),
     mistakes=(
         Mistake("only the distance 3000",
-                "You look at the last distance alone. The sum may fall below zero before it.",
+                "With this base the sum is 0 or more at distance 3000, and below zero before it. "
+                "Look at all distances.",
                 lambda: _least_base(first=3000)),
         Mistake("heads of 64", "This is the answer for head_dim 64. The question is about head_dim "
                 "128, with 64 pairs.",
