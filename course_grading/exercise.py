@@ -85,6 +85,8 @@ class Exercise:
     reference: Any
     cases: Callable[[Random], list[Case]] | None = None
     evidence: Callable[..., Any] | None = None
+    """For a design, see above. A function may have one as well, which calls the answer with what a
+    case cannot hold, such as a transposed view."""
     properties: tuple[Property, ...] = ()
     versions: tuple[Version, ...] = ()
     relative_tolerance: float = 0.0
