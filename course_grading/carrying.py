@@ -124,6 +124,9 @@ def _report(folder: Path, old: OldSheet, placed: list[Placed], homes: dict[str, 
             arrived[home] = arrived.get(home, 0) + 1
         else:
             says.append(f"no place for the answer to {slug}, copy it by hand")
+    first_edition = renamed.as_today(old.mine) != old.mine
+    for slug in sorted(answers.keys() & renamed.ASKED_ANEW if first_edition else ()):
+        says.append(f"{slug} is another question now, look at it again")
     for home, number in arrived.items():
         elsewhere = f" {home}" if home != old.name else ""
         says.append(f"{counted(number, 'answer')} in{elsewhere}")

@@ -92,6 +92,11 @@ EXERCISES = {
 }
 """What stood in cell ids, to today's slug: `answer-2-1` is `answer-sinusoidal-encoding`."""
 
+ASKED_ANEW = {
+    "t5-bucket", "rotary-score-by-hand", "yarn-score-growth", "yarn-read-config", "yarn-least-base",
+}  # fmt: skip
+"""Exercises whose question has other numbers than in the first edition, so other answers."""
+
 _ID = re.compile(rf"([a-z]+)-({'|'.join(sorted(EXERCISES, key=len, reverse=True))})(-.*)?")
 _MODULE = re.compile(rf"\b({'|'.join(map(re.escape, MODULES))})\b")
 _CALL = re.compile(r"""\b(check|hint)\((["'])(\d+\.\d+)\2""")
