@@ -98,6 +98,8 @@ def test_a_lesson_opens_unchanged_and_its_explorers_move(lab, name):
         output = lesson.show(id).locator(".jp-OutputArea")
         picture = output.locator("img.widget-image")
         picture.wait_for()
+        for switch in output.locator("input[type=checkbox]").all():
+            switch.click()  # which may have nothing to change; what follows is drawn with it turned
         controls = output.locator(".noUi-handle, select").all()
         assert controls
         for control in controls:
