@@ -29,11 +29,21 @@ def draw(exercise: Exercise, rng: Random) -> list[Any]:
     if exercise.kind == "test":
         return rng.sample(range(len(exercise.versions)), len(exercise.versions))
     assert exercise.cases is not None, f"exercise {exercise.slug} has no cases"
-    return [{name: encode(value) for name, value in case.items()} for case in exercise.cases(rng)]
+    return [
+        {name: encode(value) for name, value in exercise.drawn(case, place).items()}
+        for place, case in enumerate(exercise.cases(rng))
+    ]
 
 
-def ask_all(exercise: Exercise, answer: Any, questions: list[Any]) -> list[Outcome]:
-    """One outcome for each question: {"value": ...} or {"raised": ..., "message": ...}."""
+def ask_all(
+    exercise: Exercise, answer: Any, questions: list[Any], again: bool = False
+) -> list[Outcome]:
+    """One outcome for each question: {"value": ...} or {"raised": ..., "message": ...}.
+
+    With `again`, a function is asked everything once more, from the last question to the first, so
+    that nothing it has kept helps or harms it. An outcome that is another one then has it in
+    "again". A design's own evidence asks more than once.
+    """
     if exercise.kind in ("predict", "measure"):
         return [ask(lambda: number_in(answer() if callable(answer) else answer), ())]
     if not callable(answer):
@@ -43,7 +53,13 @@ def ask_all(exercise: Exercise, answer: Any, questions: list[Any]) -> list[Outco
         return [ask(answer, (_nameless(exercise.versions[i].function),)) for i in questions]
     if exercise.evidence:
         answer = partial(exercise.evidence, answer)
-    return [_ask_case(answer, question) for question in questions]
+    outcomes = [_ask_case(answer, question) for question in questions]
+    if again and exercise.kind != "design":
+        for question, outcome in reversed(list(zip(questions, outcomes, strict=True))):
+            second = _ask_case(answer, question)
+            if second != outcome:
+                outcome["again"] = second
+    return outcomes
 
 
 def ask(answer: Callable[..., Any], arguments: tuple[Any, ...]) -> Outcome:
@@ -108,5 +124,5 @@ def answer_cell(specs: str, slug: str, namespace: Mapping[str, Any], questions: 
     payload: dict[str, Any] = {"undefined": True}
     if exercise.name in namespace:
         answer = namespace[exercise.name]
-        payload = {"outcomes": ask_all(exercise, answer, json.loads(questions))}
+        payload = {"outcomes": ask_all(exercise, answer, json.loads(questions), again=True)}
     get_ipython().display_pub.publish({MIME: payload, "text/plain": "answer"})  # type: ignore

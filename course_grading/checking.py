@@ -13,11 +13,12 @@ from course_grading.exercise import Exercise
 from course_grading.forbidden import forbidden_in_object
 from course_grading.judging import Verdict, judge, next_step
 from course_grading.sheets import counted
-from course_grading.specs import EXERCISES, find
+from course_grading.specs import EXERCISES, find, sheet_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+_AFTERWARDS = 'Another way to write it, and the answer to "If you want more":'
 _tried: dict[str, Verdict] = {}
 _hints_given: dict[str, int] = {}
 
@@ -39,6 +40,7 @@ def check(name: str, answer: Any) -> None:
     _tried[exercise.slug] = verdict
     if verdict.verdict == "passed":
         print(f"{exercise.number} passed: {exercise.title} ({counted(exercise.points, 'point')})")
+        print(f"{_AFTERWARDS} solutions/{sheet_of(exercise)}.ipynb.")
         return
     if verdict.pictured:
         _show(*verdict.pictured)
@@ -65,7 +67,7 @@ def verdict_on(exercise: Exercise, answer: Any) -> Verdict:
     if used:
         return Verdict("not attempted", message=shortcut(exercise, used))
     questions = draw(exercise, Random(exercise.slug))
-    return judge(exercise, questions, ask_all(exercise, answer, questions))
+    return judge(exercise, questions, ask_all(exercise, answer, questions, again=True))
 
 
 def shortcut(exercise: Exercise, used: str) -> str:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any, Literal
 
+from course_grading.domain import Argument, Tensors, as_view
+from course_grading.values import ROUNDINGS
 from course_lab.errors import CourseError
 
 Kind = Literal["implement", "repair", "predict", "measure", "test", "design"]
@@ -84,16 +86,32 @@ class Exercise:
     mistakes: tuple[Mistake, ...]
     reference: Any
     cases: Callable[[Random], list[Case]] | None = None
+    domain: Mapping[str, Argument] = field(default_factory=dict)
+    """What each argument may be: the sheet prints it, and the cases keep to it and cover it."""
     evidence: Callable[..., Any] | None = None
     """For a design, see above. A function may have one as well, which calls the answer with what a
     case cannot hold, such as a transposed view."""
     properties: tuple[Property, ...] = ()
     versions: tuple[Version, ...] = ()
     relative_tolerance: float = 0.0
+    roundings: float = ROUNDINGS
+    """How many roundings of the promised dtype an element may be off, see `values.allowed`."""
+    scale: Callable[..., Any] | None = None
+    """From a case to how large the numbers are that a right answer rounds, see `values.allowed`."""
+    widened: bool = True
+    """Whether the reference also holds for inputs in float64. Not where dtypes are the subject."""
     forbidden: tuple[str, ...] = field(default=())
     """Names in the course's packages that do what is asked: an answer with one is not attempted."""
     number: str = ""
     """For people: "2.1" is the first exercise of lesson 02; see `numbered`."""
+
+    def drawn(self, case: Case, place: int) -> Case:
+        """The case as it is asked: in every second one, tensors that may be views are views."""
+        views = {n for n, argument in self.domain.items() if isinstance(argument, Tensors)}
+        return {
+            name: as_view(value) if place % 2 and name in views else value
+            for name, value in case.items()
+        }
 
 
 def numbered(sheets: Mapping[str, Sequence[Exercise]]) -> dict[str, Exercise]:

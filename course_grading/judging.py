@@ -7,7 +7,7 @@ is used: `questions` are the judge's own, only `outcomes` come from outside.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -15,7 +15,7 @@ from torch import Tensor
 
 from course_grading.asking import Outcome, ask_all
 from course_grading.exercise import STUB, Exercise, Mistake
-from course_grading.values import Other, decode, difference, short, tolerance
+from course_grading.values import ROUNDINGS, Other, allowed, decode, difference, encode, short
 
 
 @dataclass(frozen=True)
@@ -88,40 +88,88 @@ def _failed(message: str, mistake: Mistake | None, **more: Any) -> Verdict:
 # Functions
 
 
-def _judge_function(exercise: Exercise, questions: list[Any], outcomes: list[Outcome]) -> Verdict:
-    expected = ask_all(exercise, exercise.reference, questions)
-    problems = [
-        find_problem(exercise, *one) for one in zip(questions, expected, outcomes, strict=True)
+@dataclass(frozen=True)
+class Truth:
+    """What the reference gives for one question, also for inputs in float64."""
+
+    outcome: Outcome
+    exact: Outcome
+    case: dict[str, Any]
+    scale: Any
+
+    def right(self, exercise: Exercise) -> Right:
+        """What an answer is compared with."""
+        value = decode(self.outcome["value"])
+        return Right(value, decode(self.exact["value"]), self.scale, exercise.roundings)
+
+
+def truths(exercise: Exercise, questions: list[Any]) -> list[Truth]:
+    """The reference's answers to `questions`."""
+    given = ask_all(exercise, exercise.reference, questions)
+    wide = [_widened(question) for question in questions] if exercise.widened else questions
+    exact = ask_all(exercise, exercise.reference, wide) if wide != questions else given
+    cases = [{name: decode(plain) for name, plain in one.items()} for one in questions]
+    scales = [
+        exercise.scale(*case.values()) if exercise.scale and "value" in outcome else None
+        for case, outcome in zip(cases, given, strict=True)
     ]
+    return list(map(Truth, given, exact, cases, scales))
+
+
+def _widened(question: dict[str, Any]) -> dict[str, Any]:
+    return {name: encode(_wide(decode(plain))) for name, plain in question.items()}
+
+
+def _wide(value: Any) -> Any:
+    """`value` with its real tensors in float64."""
+    if isinstance(value, Tensor):
+        return value.double() if value.is_floating_point() else value
+    if isinstance(value, dict):
+        return {key: _wide(item) for key, item in value.items()}
+    return type(value)(map(_wide, value)) if isinstance(value, (list, tuple)) else value
+
+
+def _judge_function(exercise: Exercise, questions: list[Any], outcomes: list[Outcome]) -> Verdict:
+    right = truths(exercise, questions)
+    problems = [find_problem(exercise, *one) for one in zip(right, outcomes, strict=True)]
     failing = [i for i, problem in enumerate(problems) if problem]
     if not failing:
         return Verdict("passed", exercise.points)
     first = failing[0]
     problem = problems[first]
     assert problem
-    arguments = ", ".join(f"{name}={short(decode(v))}" for name, v in questions[first].items())
+    arguments = ", ".join(f"{name}={short(value)}" for name, value in right[first].case.items())
     message = f"{exercise.name}({arguments})\n{problem.says}"
-    mistake = _named_mistake(exercise, questions, expected, outcomes, problems)
+    mistake = _named_mistake(exercise, questions, right, outcomes, problems)
     return _failed(message, mistake, pictured=problem.pictured)
 
 
-def find_problem(
-    exercise: Exercise, question: dict[str, Any], expected: Outcome, outcome: Outcome
-) -> Problem | None:
-    """What is wrong with one outcome: its form first, then side effects, properties, values."""
-    if "raised" in expected:
-        return _refusal_problem(expected, outcome)
+def find_problem(exercise: Exercise, truth: Truth, outcome: Outcome) -> Problem | None:
+    """What is wrong with one outcome: at the first call, or when it was asked once more."""
+    problem = _first_problem(exercise, truth, outcome)
+    if problem or "again" not in outcome:
+        return problem
+    again = _first_problem(exercise, truth, outcome["again"])
+    return again and replace(again, says=f"{SECOND_CALL}\n{again.says}")
+
+
+SECOND_CALL = "  the first call was right, but not the second, with the same inputs after others:"
+
+
+def _first_problem(exercise: Exercise, truth: Truth, outcome: Outcome) -> Problem | None:
+    """The form comes first, then side effects, properties, values."""
+    if "raised" in truth.outcome:
+        return _refusal_problem(truth.outcome, outcome)
     if "raised" in outcome:
         return Problem(f"  raised {outcome['raised']}: {outcome.get('message', '')}", form=True)
     value = decode(outcome["value"])
-    problem = disagreement(decode(expected["value"]), value)
+    problem = disagreement(truth.right(exercise), value)
     if problem and problem.form:
         return problem
     if outcome.get("mutated"):
         return Problem("  changed its input in place: work on a new one (x = x * 2, not x *= 2)")
-    case = {name: decode(plain) for name, plain in question.items()}
     for required in exercise.properties:
-        if not _holds(required.holds, case, value):
+        if not _holds(required.holds, truth.case, value):
             return Problem(f"  this must hold, and does not: {required.says}")
     return None if exercise.kind == "design" else problem
 
@@ -142,24 +190,48 @@ def _holds(holds: Any, case: Any, value: Any) -> bool:
         return False
 
 
-def disagreement(expected: Any, got: Any) -> Problem | None:
-    """How `got` differs from `expected`, or None. More precision than expected is welcome."""
+@dataclass(frozen=True)
+class Right:
+    """What is right: the value in the form that is promised, and what its numbers really are."""
+
+    value: Any
+    exact: Any
+    """The same from inputs in float64, so that it is off by next to nothing."""
+    scale: Any = None
+    """See `values.allowed`; for a container, one for each of its items, or None."""
+    roundings: float | None = ROUNDINGS
+
+    def item(self, key: Any) -> Right:
+        """What is right for one item of a container."""
+        scale = self.scale[key] if isinstance(self.scale, (tuple, list, dict)) else self.scale
+        return Right(self.value[key], self.exact[key], scale, self.roundings)
+
+
+def disagreement(right: Right, got: Any) -> Problem | None:
+    """How `got` differs from what is right, or None. More precision than expected is welcome."""
+    expected = right.value
     if isinstance(expected, Tensor):
-        return _tensor_problem(expected, got)
+        return _tensor_problem(right, got)
     if got is None and expected is not None:
         return Problem("  returned None: is there a `return`?", form=True)
     if isinstance(expected, (tuple, list, dict)):
-        return _container_problem(expected, got)
+        return _container_problem(right, got)
     if isinstance(expected, (bool, int, float)):
         number = as_number(got)
         if number is None or isinstance(expected, bool) != isinstance(number, bool):
             kind = "True or False" if isinstance(expected, bool) else "a number"
             return Problem(f"  should return {kind}, got {short(got)}", form=True)
-        number = float(number) if isinstance(expected, float) else number  # 2 is as good as 2.0
-        problem = _tensor_problem(torch.tensor(expected), torch.tensor(number))
-        same = problem is None or (not isinstance(expected, float) and number == expected)
-        return None if same else _expected_got(expected, got)
+        return None if _same_number(right, number) else _expected_got(expected, got)
     return None if expected == got else _expected_got(expected, got)
+
+
+def _same_number(right: Right, number: bool | int | float) -> bool:
+    """Whole numbers must be equal; others count as if they were in float32."""
+    if number == right.value or not isinstance(right.value, float):
+        return number == right.value
+    exact, got = (torch.tensor(float(n), dtype=torch.float64) for n in (right.exact, number))
+    limits = allowed(exact, torch.float32, right.scale, right.roundings)
+    return difference(exact, got, limits) is None
 
 
 def _expected_got(expected: Any, got: Any) -> Problem:
@@ -173,7 +245,8 @@ def as_number(value: Any) -> bool | int | float | None:
     return value if isinstance(value, (bool, int, float)) else None
 
 
-def _container_problem(expected: Any, got: Any) -> Problem | None:
+def _container_problem(right: Right, got: Any) -> Problem | None:
+    expected = right.value
     sequence = not isinstance(expected, dict)
     if not isinstance(got, (tuple, list) if sequence else dict):
         return Problem(f"  should return a {type(expected).__name__}, got {short(got)}", form=True)
@@ -184,7 +257,7 @@ def _container_problem(expected: Any, got: Any) -> Problem | None:
         if sequence and all(isinstance(item, str) for item in expected):
             wanted += f", {short(expected)}"
         return Problem(f"  should return {wanted}, got {short(got)}", form=True)
-    problems = [(key, disagreement(expected[key], got[key])) for key in keys]
+    problems = [(key, disagreement(right.item(key), got[key])) for key in keys]
     wrong = [(key, problem) for key, problem in problems if problem]
     for key, problem in sorted(wrong, key=lambda pair: not pair[1].form):
         message = problem.says
@@ -196,7 +269,8 @@ def _container_problem(expected: Any, got: Any) -> Problem | None:
     return None
 
 
-def _tensor_problem(expected: Tensor, got: Any) -> Problem | None:
+def _tensor_problem(right: Right, got: Any) -> Problem | None:
+    expected: Tensor = right.value
     if got is None:
         return Problem("  returned None: is there a `return`?", form=True)
     if not isinstance(got, Tensor):
@@ -215,15 +289,15 @@ def _tensor_problem(expected: Tensor, got: Any) -> Problem | None:
     if (got.isnan() & ~expected.isnan()).any():
         where = tuple((got.isnan() & ~expected.isnan()).nonzero()[0].tolist())
         return Problem(f"  gives nan (not a number), first at {list(where)}", form=True)
-    differing = difference(expected, got)
+    limits = allowed(right.exact, expected.dtype, right.scale, right.roundings)
+    differing = difference(right.exact, got, limits)
     if differing is None:
         return None
-    where = differing.where
+    wanted, given = (short(tensor[differing.where].item()) for tensor in (expected, got))
     message = (
         f"{_expected_got(expected, got).says}\n"
-        f"  first differs at {list(where)}: expected {short(expected[where].item())},"
-        f" got {short(got[where].item())}\n"
-        f"  largest error {differing.largest:.2g} (allowed {tolerance(expected):.1g})"
+        f"  first differs at {list(differing.where)}: expected {wanted}, got {given}\n"
+        f"  off by {differing.error:.2g} there (allowed {differing.allowed:.1g})"
     )
     return Problem(message, pictured=(expected, got))
 
@@ -250,7 +324,7 @@ def _inexact(dtype: torch.dtype) -> bool:
 def _named_mistake(
     exercise: Exercise,
     questions: list[Any],
-    expected: list[Outcome],
+    right: list[Truth],
     outcomes: list[Outcome],
     problems: list[Problem | None],
 ) -> Mistake | None:
@@ -260,40 +334,42 @@ def _named_mistake(
     values. An exception is not enough: anything may have raised it. Two are: a ValueError where the
     task asks for some, and what the evidence of a design raises, since that says where.
     """
-    telling = {"ValueError"} if any("raised" in right for right in expected) else set()
+    telling = {"ValueError"} if any("raised" in truth.outcome for truth in right) else set()
     telling |= {"RuntimeError"} if exercise.kind == "design" else set()
     failing = [outcome for outcome, problem in zip(outcomes, problems, strict=True) if problem]
     if not any("raised" not in one or one["raised"] in telling for one in failing):
         return None
+    again = any("again" in outcome for outcome in outcomes)
     for mistake in exercise.mistakes:
-        theirs = ask_all(exercise, mistake.answer, questions)
+        theirs = ask_all(exercise, mistake.answer, questions, again=again)
         if all(
-            bool(find_problem(exercise, question, right, wrong)) == bool(problem)
-            and (not problem or _fail_alike(right, wrong, outcome))
-            for question, right, wrong, outcome, problem in zip(
-                questions, expected, theirs, outcomes, problems, strict=True
+            bool(find_problem(exercise, truth, wrong)) == bool(problem)
+            and (not problem or _fail_alike(exercise, truth, wrong, outcome))
+            for truth, wrong, outcome, problem in zip(
+                right, theirs, outcomes, problems, strict=True
             )
         ):
             return mistake
     return None
 
 
-def _fail_alike(right: Outcome, wrong: Outcome, outcome: Outcome) -> bool:
+def _fail_alike(exercise: Exercise, truth: Truth, wrong: Outcome, outcome: Outcome) -> bool:
     """Whether two outcomes, both wrong, are wrong in the same way."""
-    if "raised" in right:  # both should have refused: what they gave instead does not matter
+    if "raised" in truth.outcome:  # both should have refused: what they gave instead is no matter
         return ("raised" in wrong) == ("raised" in outcome)
     if wrong.get("raised") == outcome.get("raised") == "ValueError":  # each in its own words
         return True
-    return _same_outcome(wrong, outcome)
-
-
-def _same_outcome(wrong: Outcome, outcome: Outcome) -> bool:
     if "raised" in wrong or "raised" in outcome:
         keys = ("raised", "message")
         return [wrong.get(key) for key in keys] == [outcome.get(key) for key in keys]
     if wrong.get("mutated") != outcome.get("mutated"):
         return False
-    return disagreement(decode(wrong["value"]), decode(outcome["value"])) is None
+    theirs = decode(wrong["value"])
+    as_theirs = Right(theirs, _wide(theirs), roundings=None)
+    same = disagreement(as_theirs, decode(outcome["value"])) is None
+    if not same or "again" not in outcome:
+        return same
+    return "again" in wrong and _fail_alike(exercise, truth, wrong["again"], outcome["again"])
 
 
 # Numbers

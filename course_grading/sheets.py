@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from course_grading.domain import inputs
 from course_grading.exercise import STUB, Exercise
 from course_grading.notebooks import (
     BUTTON,
@@ -21,6 +22,8 @@ from course_grading.notebooks import (
     write,
 )
 
+AFTERWARDS = "afterwards-"
+"""Cells with such an id answer "If you want more", and stand in the solutions alone."""
 BEGIN, END, PLACE = "### BEGIN SOLUTION", "### END SOLUTION", "# YOUR CODE HERE"
 
 
@@ -32,6 +35,7 @@ def generate(solution: Path, exercises: Mapping[str, Exercise]) -> dict[str, Any
     cells = [
         {**cell, "source": without_solution(cell["source"])}
         for cell in with_spec(read(solution), exercises)
+        if not cell["id"].startswith(AFTERWARDS)
     ]
     if problems := faults(cells, exercises):
         raise NotebookError("; ".join(problems))
@@ -55,11 +59,25 @@ def with_spec(cells: list[Cell], exercises: Mapping[str, Exercise]) -> list[Cell
     """The cells of a sheet with everything in them that the specs decide.
 
     These are nbgrader's metadata of answers and checks, the title and the line of kind, minutes
-    and points at the head of each task, and the sum of minutes and points in the sheet's title.
+    and points at the head of each task, what the inputs may be at its end, and the sum of minutes
+    and points in the sheet's title.
     """
     checked = [slug for role, slug in map(role_and_exercise, cells) if role == "check"]
     in_sheet = [exercises[slug] for slug in checked if slug in exercises]
-    return [_with_spec(cell, exercises, in_sheet) for cell in cells]
+    written = [_with_spec(cell, exercises, in_sheet) for cell in cells]
+    ends: dict[str, int] = {}  # where each task's text ends
+    place = 0
+    for number, cell in enumerate(cells):
+        place = number if cell["id"].startswith("task-") else place
+        role, slug = role_and_exercise(cell)
+        if role == "answer" and slug in exercises:
+            ends[slug] = place
+    for slug, place in ends.items():
+        text = INPUTS.sub("", written[place]["source"]).rstrip()
+        if domain := exercises[slug].domain:
+            text += f"\n\n{inputs(domain)}"
+        written[place] = {**written[place], "source": text}
+    return written
 
 
 def _with_spec(cell: Cell, exercises: Mapping[str, Exercise], in_sheet: list[Exercise]) -> Cell:
@@ -77,6 +95,7 @@ def _with_spec(cell: Cell, exercises: Mapping[str, Exercise], in_sheet: list[Exe
 
 
 HEADLINE = re.compile(r"\A## .*\n\n\*\w+ · \d+ minutes? · \d+ points?")
+INPUTS = re.compile(r"\n\n\*\*Inputs\.\*\* [^\n]*\Z")
 TOTALS = re.compile(r"^\w+ (exercise|room)s?, \d+ minutes, \d+ points?", re.MULTILINE)
 
 

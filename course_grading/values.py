@@ -69,15 +69,22 @@ def elements(value: Any, enough: int) -> int:
 
 
 def _encode_tensor(tensor: Tensor) -> dict[str, Any]:
+    """A tensor of numbers; a transposed view, whose axes lie otherwise in memory, stays one."""
+    strides: tuple[int, ...] = tensor.stride()
+    order = sorted(range(tensor.ndim), key=lambda axis: (-strides[axis], axis))
+    transposed = not tensor.is_contiguous() and tensor.permute(order).is_contiguous()
+    if transposed:
+        tensor = tensor.permute(order)
     plain = tensor.detach().cpu().resolve_conj().resolve_neg().reshape(-1)
     # a single number may have any stride and count as contiguous; viewed as bytes it must have 1
     flat = plain.clone(memory_format=torch.contiguous_format)
     raw = flat.view(torch.uint8).numpy().tobytes()
-    return {
+    encoded = {
         "tensor": str(tensor.dtype).removeprefix("torch."),
         "shape": list(tensor.shape),
         "data": base64.b64encode(raw).decode(),
     }
+    return encoded | ({"axes": order} if transposed else {})
 
 
 def decode(plain: Any) -> Any:
@@ -88,7 +95,11 @@ def decode(plain: Any) -> Any:
         return [decode(item) for item in plain]
     match plain:
         case {"tensor": str(dtype), "shape": list(shape), "data": str(data)}:
-            return _decode_tensor(dtype, shape, data)
+            tensor = _decode_tensor(dtype, shape, data)
+            order = plain.get("axes", list(range(tensor.ndim)))
+            if sorted(order) != list(range(tensor.ndim)):
+                raise ValueError(f"not the axes of an encoded tensor: {order!r:.40}")
+            return tensor.permute([order.index(axis) for axis in range(tensor.ndim)])
         case {"float": "nan" | "inf" | "-inf" as text}:
             return float(text)
         case {"tuple": list(items)}:
@@ -111,45 +122,58 @@ def _decode_tensor(dtype: str, shape: list[int], data: str) -> Tensor:
     return torch.frombuffer(raw, dtype=DTYPES[dtype]).reshape(shape)
 
 
-def tolerance(expected: Tensor) -> float:
-    """How far a right answer may be off: half of the digits of the expected dtype.
+ROUNDINGS = 8
 
-    sqrt(eps) times max(1, largest |expected|): two right ways to compute the same thing differ
-    by a few eps, and a wrong one by far more. Integers and booleans must be equal.
+
+def allowed(
+    exact: Tensor,
+    dtype: torch.dtype,
+    scale: Tensor | float | None = None,
+    roundings: float | None = ROUNDINGS,
+) -> Tensor:
+    """How far each element of a right answer may be from `exact`, which is in float64.
+
+    A rounding is one unit in the last place of `dtype`, the one that the task promises. Without a
+    `scale` it is that of the largest number in the element's row (the last axis): sums and
+    products mix the numbers of a row. With one, it is that of the element itself, and `scale` says
+    how large the numbers are that were rounded on the way to it, which may happen in float32 at
+    the coarsest: the angle, for a cosine. Integers and booleans must be equal. None instead of a
+    number of roundings allows half of the digits of `dtype`.
     """
-    if not (expected.is_floating_point() or expected.is_complex()):
-        return 0.0
-    finite = expected[torch.isfinite(expected)].abs()
-    largest = float(finite.max()) if finite.numel() else 0.0
-    return math.sqrt(torch.finfo(expected.dtype).eps) * max(1.0, largest)
+    if not (dtype.is_floating_point or dtype.is_complex):
+        return torch.zeros(exact.shape, dtype=torch.float64)
+    eps = torch.finfo(dtype).eps
+    roundings = eps**-0.5 if roundings is None else roundings
+    size = exact.abs().double().nan_to_num(0, 0, 0)
+    if scale is None:
+        rows = size.amax(dim=-1, keepdim=True) if size.numel() and size.ndim else size
+        return roundings * eps * rows.expand_as(size)
+    before = min(eps, torch.finfo(torch.float32).eps) * torch.as_tensor(scale).double().abs()
+    return (roundings * (eps * size + before)).expand_as(size)
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Where two tensors of one shape first differ by more than the tolerance."""
+    """Where two tensors of one shape first differ by more than is allowed, and by how much."""
 
     where: tuple[int, ...]
-    largest: float
+    error: float
+    allowed: float
 
 
-def difference(expected: Tensor, got: Tensor) -> Difference | None:
-    """None if `got` is as good as `expected`; equal infinities and NaNs count as equal."""
-    common = torch.promote_types(expected.dtype, got.dtype)
-    exact = torch.float64 if common.is_floating_point else torch.int64
-    wide = torch.complex128 if common.is_complex else exact
-    a, b = expected.to(wide), got.to(wide)
+def difference(exact: Tensor, got: Tensor, allowed: Tensor) -> Difference | None:
+    """None if `got` is as good as `exact`; equal infinities and NaNs count as equal."""
+    common = torch.promote_types(exact.dtype, got.dtype)
+    widest = torch.float64 if common.is_floating_point else torch.int64
+    wide = torch.complex128 if common.is_complex else widest
+    a, b = exact.to(wide), got.to(wide)
     same = (a == b) | ((a != a) & (b != b))
-    error = (
-        (a - b)
-        .abs()
-        .to(torch.float64)
-        .nan_to_num(nan=math.inf, posinf=math.inf)
-        .masked_fill(same, 0.0)
-    )
-    wrong = error > tolerance(expected)
+    error = (a - b).abs().double().nan_to_num(nan=math.inf, posinf=math.inf)
+    wrong = (error > allowed) & ~same
     if not wrong.any():
         return None
-    return Difference(tuple(wrong.nonzero()[0].tolist()), float(error.max()))
+    where = tuple(wrong.nonzero()[0].tolist())
+    return Difference(where, float(error[where]), float(allowed[where]))
 
 
 def short(value: Any) -> str:

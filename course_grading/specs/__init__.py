@@ -41,3 +41,9 @@ EXERCISES: dict[str, Exercise] = exercise.numbered(SHEETS)
 def find(name: str) -> Exercise:
     """The exercise with this slug ("rotary-rotate") or number ("6.2")."""
     return exercise.find(EXERCISES, name)
+
+
+def sheet_of(exercise: Exercise) -> str:
+    """The name of the sheet that an exercise stands in, as of its notebook."""
+    lesson = int(exercise.number.split(".")[0])
+    return next(sheet for sheet in SHEETS if int(sheet[:2]) == lesson)

@@ -24,5 +24,5 @@ def test_a_wrong_answer_is_refused_on_every_draw(slug: str, answer: Any) -> None
     exercise = EXERCISES[slug]
     for seed in (slug, "a", "b", "c"):
         questions = draw(exercise, Random(seed))
-        verdict = judge(exercise, questions, ask_all(exercise, answer, questions))
+        verdict = judge(exercise, questions, ask_all(exercise, answer, questions, again=True))
         assert verdict.verdict == "failed", seed

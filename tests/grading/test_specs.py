@@ -30,7 +30,7 @@ def by_id(exercise: Any) -> str | None:
 
 def judged(exercise: Exercise, answer: Any, rng: Random | None = None) -> Verdict:
     questions = draw(exercise, rng or Random(exercise.slug))
-    return judge(exercise, questions, ask_all(exercise, answer, questions))
+    return judge(exercise, questions, ask_all(exercise, answer, questions, again=True))
 
 
 @pytest.mark.parametrize("exercise", ALL, ids=by_id)
@@ -88,6 +88,22 @@ def test_case_arguments_are_the_reference_s(exercise: Exercise) -> None:
     assert exercise.cases
     for case in exercise.cases(Random(1)):
         assert list(case) == names[: len(case)]
+
+
+@pytest.mark.parametrize("exercise", FUNCTIONS, ids=by_id)
+def test_every_draw_keeps_to_the_declared_domain_and_covers_it(exercise: Exercise) -> None:
+    """What the sheet says of the inputs is what an answer meets, no more and no less."""
+    assert exercise.cases
+    for seed in (exercise.slug, "a", "b"):
+        drawn = [
+            exercise.drawn(case, place) for place, case in enumerate(exercise.cases(Random(seed)))
+        ]
+        assert list(exercise.domain) == list(drawn[0])
+        for name, argument in exercise.domain.items():
+            values = [case[name] for case in drawn if name in case]
+            faults = [fault for value in values for fault in argument.faults(value)]
+            assert not faults, f"{name}: {faults}"
+            assert not (missing := list(argument.uncovered(values))), f"{name} never is {missing}"
 
 
 def test_an_unknown_exercise_is_refused_by_name() -> None:
