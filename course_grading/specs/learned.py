@@ -436,6 +436,14 @@ ADD_ROWS_TEST = Exercise(
                 "positions from the end. Ask for the first position without a row in one call, "
                 "and for -1 in another.",
                 _test(outside=(100,))),
+        Mistake("negative positions not tried",
+                "table[-1] is the last row, without any error, so a version that does not look for "
+                "negative positions passes. Ask for -1 as well.",
+                _test(outside=(5, 6))),
+        Mistake("tried far outside only",
+                "A version that accepts one position too many passes, and one that accepts -1. Ask "
+                "for the first position without a row on either side.",
+                _test(outside=(100, -100))),
         Mistake("any error will do",
                 "A version that raises IndexError passes. The error must be a ValueError: catch "
                 "nothing else.",
@@ -456,6 +464,14 @@ ADD_ROWS_TEST = Exercise(
                 "refuses the last row all pass. Take positions out of order, another order in each "
                 "text, and the last row among them.",
                 _test(inside=(torch.arange(3).expand(2, 3),), outside=(5, -1))),
+        Mistake("last row not asked for",
+                "A version that refuses the last row passes. Let its position be among those that "
+                "must work.",
+                _test(inside=(INSIDE.clamp(max=3),))),
+        Mistake("same positions in both texts",
+                "A version that uses the first text's positions for all texts passes. Let the "
+                "second text have others.",
+                _test(inside=(torch.tensor([[4, 0, 2], [4, 0, 2]]),))),
         Mistake("takes the last row for the first one outside",
                 "A table of 5 rows has positions 0 to 4: position 4 must work, 5 must not.",
                 _test(inside=(), outside=(4, -1))),
