@@ -378,9 +378,10 @@ def _alibi_weights(scores, slopes, q_positions, k_positions):
 
 
 def _largest_weights(scores, slopes, q_positions, k_positions):
-    """The largest weight of a query, in float32 as many times as m j is large, which may be added.
+    """What a weight's error is counted in: the largest weight of its query.
 
-    In half precision, one rounding of that precision.
+    In half precision it counts as rounded to that dtype. In float32 the published m j is right, so
+    an error in proportion to m j is allowed.
     """
     weights = _alibi_weights(scores.double(), slopes, q_positions, k_positions)
     largest = weights.amax(dim=-1, keepdim=True)
