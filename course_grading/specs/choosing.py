@@ -17,6 +17,7 @@ from course_grading.exercise import Case, Exercise, Mistake, Property, Version, 
 from course_grading.specs.draw import COUNTS_ITSELF, shuffled
 from course_lab.probes import Subject
 from course_lib.encodings import PositionScheme, Rotary, Shaw, Sinusoidal, T5Bias
+from course_lib.encodings.angles import check_positions
 from course_lib.encodings.rotary import rotate, rotation_table
 from course_lib.model import Decoder, DecoderConfig
 from course_lib.model.decoder import Cache
@@ -388,6 +389,7 @@ def _scores(
     turned = torch.linalg.qr(torch.randn(DIM, DIM, generator=torch.Generator().manual_seed(4))).Q
 
     def scores(x, positions):
+        check_positions(positions)
         at = counted(positions)
         with torch.no_grad():
             q = k = (scheme.embed(x, at) @ turned).unflatten(-1, (HEADS, -1)).transpose(1, 2)
@@ -653,8 +655,12 @@ FAR = torch.tensor([0, *(4 * TRAINED - 1 - n * (n + 1) // 2 for n in range(31, -
 """Up to four times the trained length, with gaps of 31, 30, ..., 1."""
 
 
-def _made(my_scheme: Any, config: DecoderConfig) -> list[PositionScheme]:
-    """A new scheme for each layer, with random parameters, the same ones every time."""
+def _made(
+    my_scheme: Any,
+    config: DecoderConfig,
+    ready: Callable[[Subject], Any] = Subject.awake,
+) -> list[PositionScheme]:
+    """A new scheme for each layer, with random parameters unless `ready` leaves its own."""
     torch.default_generator.manual_seed(0)
     scheme = my_scheme(config)
     other_module = isinstance(scheme, torch.nn.Module) and not isinstance(scheme, PositionScheme)
@@ -664,9 +670,9 @@ def _made(my_scheme: Any, config: DecoderConfig) -> list[PositionScheme]:
             f"scheme, got {type(scheme).__name__}"
         )
     if isinstance(scheme, PositionScheme):
-        return [Subject(scheme, config, TRAINED).awake().eval()] * config.num_layers
+        return [ready(Subject(scheme, config, TRAINED)).eval()] * config.num_layers
 
-    def awake(layer: int) -> PositionScheme:
+    def of_layer(layer: int) -> PositionScheme:
         try:
             one = scheme(layer)
         except Exception as error:
@@ -677,9 +683,9 @@ def _made(my_scheme: Any, config: DecoderConfig) -> list[PositionScheme]:
         if not isinstance(one, PositionScheme):
             kind = type(one).__name__
             raise TypeError(f"for layer {layer} my_scheme gives no PositionScheme, but {kind}")
-        return Subject(one, config, TRAINED).awake().eval()
+        return ready(Subject(one, config, TRAINED)).eval()
 
-    return [awake(layer) for layer in range(config.num_layers)]
+    return [of_layer(layer) for layer in range(config.num_layers)]
 
 
 def _trunk(config: DecoderConfig) -> Callable[..., Tensor]:
@@ -741,6 +747,7 @@ def _evidence(answer, config, texts):
         "shuffled after": lambda: both_ways(tokens).roll(1, 1),
         "shuffled before": lambda: both_ways(tokens.roll(1, 1)),
         "positions up to 511": lambda: score(used, many, FAR),
+        "before any training": lambda: score(_made(answer, one, lambda s: s.scheme), many, FAR),
         "a new scheme for each text": lambda: torch.cat(
             [logits["a whole text that starts late"], new(tokens, 3 * positions),
              logits["a whole text"]]
@@ -842,7 +849,7 @@ CAPSTONE = Exercise(
     forbidden=("Sinusoidal", "LearnedAbsolute", "NoPosition", "DistanceBias", "ClippedBias",
                "T5Bias", "ALiBi", "Shaw", "TransformerXL", "Rotary", "Waves", "RECIPES"),
     properties=(
-        Property("all scores are numbers, at positions up to 511 too",
+        Property("all scores are numbers, before any training and at positions up to 511, too",
                  lambda case, value: all(bool(t.isfinite().all()) for t in value.values())),
         Property("without a mask, a text in another order is read otherwise (it tells order)",
                  lambda *both: not _near("shuffled before", "shuffled after", 1e-4)(*both)),
