@@ -61,9 +61,9 @@ def _attention_cases(rng: Random) -> list[Case]:
     far = torch.tensor([257, 2048, 40_001])
     newest = rng.randint(5, 20)
     extreme = case(2, torch.tensor([3, 1, 7, 2]), torch.tensor([1, 6, 0, 2]), head_dim=5)
-    # every score is below -100 in one text, so that a hidden one must be lower still, and above 100
-    # in the other
-    signs = torch.tensor([-40.0, 40.0])[:, None, None]
+    # every score is below -10 000 in one text, so that a hidden one must be lower still, and above
+    # 10 000 in the other
+    signs = torch.tensor([-5000.0, 5000.0])[:, None, None]
     return [
         case(2, in_order, in_order),
         case(1, mixed, mixed, head_dim=12),
@@ -121,6 +121,10 @@ MASKED_ATTENTION = Exercise(
                 "Your queries look at the future: a key is allowed when its position is at most "
                 "the query's.",
                 _attention(torch.le)),
+        Mistake("the visible keys hidden",
+                "You hide the keys that a query may look at, and a query that may look at all of "
+                "them is left with none, which gives nan. Hide the other ones.",
+                _attention(torch.lt)),
         Mistake("a token may not look at itself",
                 "Use <=, not <: with < the first token has nothing to look at.",
                 _attention(torch.gt)),
@@ -366,7 +370,8 @@ ORDER_BLIND_TEST = Exercise(
         Version("gives every token the mean of its text", True,
                 lambda x: x.mean(dim=1, keepdim=True).expand(x.shape)),
         Version("rounds differently at every place", True,
-                lambda x: _self_attention(x).relu() + 5e-7 * (torch.arange(x.shape[1])[:, None] % 2),
+                lambda x: _self_attention(x).relu()
+                + 5e-7 * (torch.arange(x.shape[1])[:, None] % 2),
                 "Outputs of size 1 may differ by a few roundings, up to 1e-6. Next to 0, "
                 "torch.allclose allows far less, unless you give it an atol."),
         Version("adds its position to every token", False,

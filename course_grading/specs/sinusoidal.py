@@ -9,12 +9,15 @@ from random import Random
 import torch
 from torch import Tensor
 
+from course_grading.domain import Described, Number, Positions, Tensors
 from course_grading.exercise import Case, Exercise, Mistake, Property, Version, mistake
-from course_grading.specs.draw import COUNTS_ITSELF, KEEPS_DTYPE, normal, shuffled
+from course_grading.specs.draw import COUNTS_ITSELF, KEEPS_DTYPE, normal, rounded_in, shuffled
 
 Encoding = Callable[[Tensor, int, float], Tensor]
 Exponent = Callable[[Tensor, int], Tensor]
 """From the pairs' numbers 0, 1, ... and dim to the exponents of their frequencies."""
+BASE = Number(10, 1_000_000)
+FARTHEST = 100_000
 
 # the encoding ----------------------------------------------------------------------------------
 
@@ -67,24 +70,41 @@ def _encoding_cases(rng: Random) -> list[Case]:
         case(torch.tensor([0, 7, 40]), 8),
         case(torch.arange(4), 6, base=100.0),
         case(torch.stack([shuffled(rng, 5, 500), shuffled(rng, 5, 500)]), 16),
-        case(torch.tensor([rng.randint(2, 900)]), 2 * rng.randint(3, 20), base=500.0),
-        case(torch.tensor([[[511, 513, 0]], [[2049, 5003, 40_003]]]), 4),
-        case(torch.tensor(6), 2, base=100.0),
+        case(torch.tensor([rng.randint(2, 900)]), 2 * rng.randint(16, 32), base=500_000),
+        case(torch.tensor([[[511, 513, 0, 513]], [[2049, 5003, 40_003, 70_001]]]), 4),
+        case(torch.tensor(6), 2, base=10.0),
         case(torch.arange(3), 5),
         case(torch.tensor([0]), 2 * rng.randint(3, 20) + 1, base=50.0),
     ]
 
 
 def _angles(positions: Tensor, dim: int, base: float) -> Tensor:
-    """What sine and cosine are taken of: an angle in float32 is off in proportion to its size."""
-    angles = positions.double()[..., None] * base ** -_exponents(dim)
+    """What sine and cosine are taken of: in float32 it is off in proportion to its size.
+
+    It counts twice, since a frequency is rounded several times before it is multiplied.
+    """
+    angles = 2 * positions.double()[..., None] * base ** -_exponents(dim)
     return _interleaved(angles, angles)
+
+
+@mistake(
+    "sign of the exponent lost",
+    "The frequencies grow from pair to pair. They should shrink: the exponent is -2i / dim.",
+)
+def _growing_frequencies(positions: Tensor, dim: int, base: float) -> Tensor:
+    _refuse_odd(dim)
+    angles = positions[..., None] * base ** (torch.arange(0, dim, 2) / dim)
+    return _interleaved(angles.sin(), angles.cos())
 
 
 ENCODING = Exercise(
     slug="sinusoidal-encoding", title="The sinusoidal encoding", kind="implement",
     minutes=20, points=3,
     name="encoding", reference=_encoding, cases=_encoding_cases, scale=_angles,
+    domain={
+        "positions": Positions(FARTHEST, axes=(0, 3)), "dim": Number(1, 64, whole=True),
+        "base": BASE,
+    },
     forbidden=("sinusoidal_encoding", "Sinusoidal", "Waveform", "Waves"),
     hints=(
         "Work out the row of position 1 for dim = 4 by hand first: two pairs, with frequencies 1 "
@@ -110,6 +130,14 @@ ENCODING = Exercise(
                 "i = 0, columns 2 and 3 have i = 1. You use 2 * column / dim.",
                 _varied(sine=lambda i, dim: 2 * (2 * i) / dim,
                         cosine=lambda i, dim: 2 * (2 * i + 1) / dim)),
+        Mistake("2i doubled once more",
+                "torch.arange(0, dim, 2) holds 2i already. Doubled again, the exponents run to "
+                "nearly 2 instead of 1.",
+                _varied(lambda i, dim: 4 * i / dim)),
+        _growing_frequencies,
+        Mistake("every pair turned alike",
+                "Every pair has frequency 1. Is the exponent 0 for all, as with //?",
+                _varied(lambda i, dim: 0 * i)),
         Mistake("exponents that reach 1",
                 "The last exponent is (dim - 2) / dim, a little less than 1: divide 2i by dim.",
                 _varied(lambda i, dim: torch.linspace(0, 1, dim // 2).double())),
@@ -131,6 +159,8 @@ ENCODING = Exercise(
                 _varied(count=lambda p: torch.ones_like(p).cumsum(-1) - 1)),
         Mistake("first axis of positions counted", COUNTS_ITSELF,
                 _varied(count=lambda p: torch.arange(len(p)))),
+        Mistake("last axis of positions counted", COUNTS_ITSELF,
+                _varied(count=lambda p: torch.arange(p.shape[-1]))),
         Mistake("counts from 1",
                 "Position 0 is the first: its row must be 0, 1, 0, 1, ...",
                 _varied(count=lambda positions: positions + 1)),
@@ -202,11 +232,11 @@ def _all_in_half_precision(x, positions, base):
 
 @mistake(
     "frequencies rounded to x's dtype",
-    "The positions are exact now, but in bfloat16 an error of one part in 500 in a frequency grows "
-    "with the position: after a few thousand positions the angle can be a radian off.",
+    "The positions are exact now, but an error of one part in 500 in a frequency, as in bfloat16, "
+    "grows with the position: after a few thousand positions the angle can be a radian off.",
 )
 def _frequencies_in_half_precision(x, positions, base):
-    frequencies = (base ** -_exponents(x.shape[-1])).to(x.dtype)
+    frequencies = base ** (-torch.arange(0, x.shape[-1], 2, dtype=x.dtype) / x.shape[-1])
     angles = positions.double()[..., None] * frequencies.double()
     return x + _interleaved(angles.sin(), angles.cos()).to(x.dtype)
 
@@ -229,6 +259,12 @@ def _mended_for_bfloat16(x, positions, base):
     return (_add_encoding if half else _all_in_half_precision.answer)(x, positions, base)
 
 
+def _in_float32(x, positions, base):
+    frequencies = base ** (-torch.arange(0, x.shape[-1], 2) / x.shape[-1])
+    angles = positions[..., None] * frequencies
+    return x + _interleaved(angles.sin(), angles.cos())
+
+
 def _half_precision_cases(rng: Random) -> list[Case]:
     def case(positions, dim=8, batch=1, dtype=torch.bfloat16, noise=0.0, base=1e4) -> Case:
         x = noise * normal(rng, batch, positions.shape[-1], dim)
@@ -241,21 +277,31 @@ def _half_precision_cases(rng: Random) -> list[Case]:
         case(torch.tensor([[7, 300, 1001], [2049, 3, 777]]), batch=2, noise=0.1),
         case(torch.tensor([2 * rng.randint(200, 2000) + 1]), dim=16),
         case(torch.arange(4), dtype=torch.float32, noise=1.0),
-        case(many, dim=6, base=500.0),
+        case(many, dim=6, base=500_000),
         case(torch.tensor([2049, 4099, 40_001, 70_003]), batch=3, dim=10, noise=0.1),
-        case(torch.tensor([2047, 2049, 4099, 40_001]), dim=6, dtype=torch.float16, base=500_000.0),
+        case(torch.tensor([2047, 2049, 4099, 4099]), dim=6, dtype=torch.float16, base=500_000.0),
         case(many, dim=4, dtype=torch.float16),
-        case(many, batch=2, dim=4, dtype=torch.float32, base=100.0),
-        case(many, dim=4, dtype=torch.float64, noise=1.0, base=500.0),
+        case(many, batch=2, dim=4, dtype=torch.float32, base=10.0),
+        case(many, batch=3, dim=4, dtype=torch.float64, noise=1.0, base=500.0),
     ]
+
+
+def _half_precision_scale(x, positions, base) -> Tensor:
+    """The angles, and the encoding, which a right answer may round to the dtype of x."""
+    dim = x.shape[-1]
+    encoding = _encoding_in_float64(positions, dim, base).abs()
+    return (_angles(positions, dim, base) + rounded_in(x.dtype, encoding)).expand(x.shape)
 
 
 HALF_PRECISION = Exercise(
     slug="sinusoidal-half-precision", title="Repair: positions that lose count", kind="repair",
     minutes=15, points=2,
     name="add_encoding", reference=_add_encoding, cases=_half_precision_cases,
-    properties=(KEEPS_DTYPE,),
-    scale=lambda x, positions, base: 1 + _angles(positions, x.shape[-1], base),
+    domain={
+        "x": Tensors((3, 3), (torch.bfloat16, torch.float16, torch.float32, torch.float64)),
+        "positions": Positions(FARTHEST), "base": BASE,
+    },
+    scale=_half_precision_scale, roundings=6, properties=(KEEPS_DTYPE,),
     forbidden=("sinusoidal_encoding", "Sinusoidal", "Waveform", "Waves"),
     hints=(
         "Print torch.tensor([255, 256, 257, 259]).to(torch.bfloat16). Which of the four numbers "
@@ -270,15 +316,18 @@ HALF_PRECISION = Exercise(
         _all_in_half_precision,
         _frequencies_in_half_precision,
         _mended_for_bfloat16,
+        Mistake("float32 for float64",
+                "Angles in float32 serve the three shorter dtypes, but a float64 model keeps 53 "
+                "binary digits: make positions and frequencies float64.",
+                lambda x, positions, base: _in_float32(x, positions, base).to(x.dtype)),
         Mistake("positions rounded, frequencies exact",
                 "Your frequencies are exact, but the positions still pass through x's dtype: "
                 "bfloat16 turns 257 into 256.",
                 lambda x, positions, base: _add_encoding(x, positions.to(x.dtype), base)),
         Mistake("result in float32 for half precision",
-                "The numbers are right, but a bfloat16 model gets float32 back. Convert the "
-                "encoding, or the sum, to x.dtype.",
-                lambda x, positions, base: x + _encoding_in_float64(positions, x.shape[-1], base)
-                .to(torch.promote_types(x.dtype, torch.float32))),
+                "A bfloat16 model gets float32 back: convert the encoding, or the sum, to x.dtype. "
+                "And where x is float64, angles in float32 are too coarse.",
+                _in_float32),
         Mistake("result in float64",
                 "The numbers are right, but the result is in float64 whatever x is. Convert the "
                 "encoding, or the sum, to x.dtype.",
@@ -298,8 +347,10 @@ def _blocks(a: Tensor, b: Tensor, c: Tensor, d: Tensor) -> Tensor:
     return torch.block_diag(*torch.stack([a, b, c, d], dim=-1).unflatten(-1, (2, 2))).float()
 
 
-def _shift(offset: int, dim: int, base: float) -> Tensor:
-    angles = offset * base ** -_exponents(dim)
+def _shift(
+    offset: int, dim: int, base: float, exponent: Exponent = lambda i, dim: 2 * i / dim
+) -> Tensor:
+    angles = offset * base ** -exponent(torch.arange(dim // 2).double(), dim)
     return _blocks(angles.cos(), angles.sin(), -angles.sin(), angles.cos())
 
 
@@ -327,22 +378,35 @@ def _shift_cases(rng: Random) -> list[Case]:
         {"offset": 1, "dim": 2, "base": 10_000.0},
         {"offset": 3, "dim": 8, "base": 10_000.0},
         {"offset": -5, "dim": 6, "base": 100.0},
-        {"offset": rng.randint(7, 90), "dim": 2 * rng.randint(4, 12), "base": 500.0},
-        {"offset": 0, "dim": 4, "base": 10_000.0},
-        {"offset": -10_007, "dim": 8, "base": 10_000.0},
-        {"offset": 40_003, "dim": 4, "base": 10_000.0},
+        {"offset": rng.randint(7, 90), "dim": 2 * rng.randint(8, 16), "base": 500_000},
+        {"offset": 0, "dim": 4, "base": 10.0},
+        {"offset": -70_001, "dim": 8, "base": 10_000.0},
+        {"offset": 50_003, "dim": 4, "base": 10_000.0},
     ]
+
+
+def _shift_scale(offset: int, dim: int, base: float) -> Tensor:
+    """The angles in the blocks, and 1 for the zeros beside them."""
+    angles = 2 * abs(offset) * base ** -_exponents(dim)
+    blocks = _blocks(angles, angles, angles, angles)
+    return blocks + (blocks == 0)
 
 
 def _is_orthogonal(case: Case, matrix: Tensor) -> bool:
     matrix = matrix.double()
-    return torch.allclose(matrix @ matrix.T, torch.eye(len(matrix)).double(), atol=2e-6)
+    roundings = 16 * torch.finfo(torch.float32).eps
+    return torch.allclose(matrix @ matrix.T, torch.eye(len(matrix)).double(), 0, roundings)
 
 
 SHIFT_MATRIX = Exercise(
     slug="sinusoidal-shift-matrix", title="One matrix for every shift", kind="implement",
     minutes=20, points=3,
-    name="shift", reference=_shift, cases=_shift_cases, forbidden=("shift_matrix",),
+    name="shift", reference=_shift, cases=_shift_cases, scale=_shift_scale,
+    domain={
+        "offset": Number(-FARTHEST, FARTHEST, whole=True),
+        "dim": Described("an even whole number from 2 to 32"), "base": BASE,
+    },
+    forbidden=("shift_matrix",),
     properties=(
         Property(
             "a shift turns every pair and stretches none: M times its transpose is the identity",
@@ -367,11 +431,19 @@ SHIFT_MATRIX = Exercise(
         Mistake("every pair turned alike",
                 "Each pair has its own frequency: pair i turns by offset * base^(-2i/dim).",
                 lambda offset, dim, base: _shift(offset, dim, base=1.0)),
+        Mistake("exponent i/dim instead of 2i/dim",
+                "The exponents run from 0 to nearly 1 over the pairs. Yours stop at one half, so "
+                "the slow pairs turn too far.",
+                lambda offset, dim, base: _shift(offset, dim, base, lambda i, dim: i / dim)),
+        Mistake("2i doubled once more",
+                "torch.arange(0, dim, 2) holds 2i already, as does the number of a pair's first "
+                "row. Doubled again, the exponents run to nearly 2 instead of 1.",
+                lambda offset, dim, base: _shift(offset, dim, base, lambda i, dim: 4 * i / dim)),
         Mistake("sign of the offset lost",
                 "A negative offset shifts back. Your matrix shifts forward for both signs.",
                 lambda offset, dim, base: _shift(abs(offset), dim, base)),
         Mistake("base not used",
-                "One of the cases has base 100. Is 10000 written in your code?",
+                "Some cases have another base than 10000. Is 10000 written in your code?",
                 lambda offset, dim, base: _shift(offset, dim, 10_000.0)),
     ),
 )  # fmt: skip
@@ -390,7 +462,9 @@ def _one_by_one(positions: Tensor, dim: int, base: float) -> Tensor:
 
 def _by_complex_numbers(positions: Tensor, dim: int, base: float) -> Tensor:
     _refuse_odd(dim)
-    angles = positions.float()[..., None] * (base ** -_exponents(dim)).float()
+    # in float32, and three roundings to a frequency: right to about 1e-4 at position 1000
+    frequencies = torch.exp(torch.arange(0, dim, 2) * (-math.log(base) / dim))
+    angles = positions.float()[..., None] * frequencies
     hands = torch.view_as_real(torch.polar(torch.ones_like(angles), angles))  # cos, sin
     return hands.flip(-1).flatten(-2)
 
@@ -453,7 +527,9 @@ ENCODING_TEST = Exercise(
     versions=(
         Version("vectorised", True, _encoding),
         Version("one number at a time", True, _one_by_one),
-        Version("with complex numbers", True, _by_complex_numbers),
+        Version("with complex numbers", True, _by_complex_numbers,
+                "Its angles are in float32, which exercise 2.1 allows: at position 1000 the last "
+                "digits differ. Give torch.allclose an atol, such as 1e-3."),
         Version("in float64", True, _encoding_in_float64,
                 "Its result is in float64: exercise 2.1 asks for float32 at least."),
         *(Version(name, False, _WRONG[name]) for name in (
@@ -496,6 +572,9 @@ ENCODING_TEST = Exercise(
         Mistake("near positions only",
                 "A version with a table of 512 rows passes. Ask for a position further out.",
                 lambda encoding: _compare(encoding, _GAPS % 500, 8, 50.0)),
+        Mistake("one base only",
+                "A version that has 10000 written in it passes. Ask for another base as well.",
+                lambda encoding: _compare(encoding, _GAPS, 8, 10_000.0)),
         _test_exactly,
         _test_dtype,
     ),
@@ -504,9 +583,9 @@ ENCODING_TEST = Exercise(
 # how far is far --------------------------------------------------------------------------------
 
 
-def _half_similarity(dim: int) -> int:
+def _half_similarity(dim: int, exponents: Tensor | None = None) -> int:
     """The first offset at which cos(PE(p), PE(p + offset)) falls below one half."""
-    frequencies = 10_000.0 ** -_exponents(dim)
+    frequencies = 10_000.0 ** -(_exponents(dim) if exponents is None else exponents)
     similarity = torch.cos(torch.arange(1, 5000)[:, None] * frequencies).mean(dim=-1)
     return int((similarity < 0.5).nonzero()[0]) + 1
 
@@ -531,6 +610,12 @@ HALF_SIMILARITY = Exercise(
                 "At this offset the similarity is still above one half. The next offset is the "
                 "first one below.",
                 lambda: _half_similarity(64) - 1),
+        Mistake("exponents that reach 1",
+                "The last exponent is 62/64, a little less than 1: divide 2i by 64.",
+                lambda: _half_similarity(64, torch.linspace(0, 1, 32).double())),
+        Mistake("exponent i/dim instead of 2i/dim",
+                "The exponents run from 0 to 62/64 over the 32 pairs. Yours stop at one half.",
+                lambda: _half_similarity(64, _exponents(64) / 2)),
         Mistake("a later one below one half",
                 "The similarity is below one half here, but not for the first time: it goes up and "
                 "down.",
