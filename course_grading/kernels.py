@@ -103,8 +103,9 @@ class WaitingProvisioner(LocalProvisioner):
     waiting: WaitingKernel
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> Any:
-        self.process = self.waiting
+        self.process = self.waiting  # type: ignore[assignment]
         self.pid = self.pgid = self.waiting.pid
+        assert self.parent
         self.waiting.begin(self.parent.connection_file, kwargs["cwd"], kwargs["env"])
         return self.connection_info
 

@@ -97,10 +97,11 @@ def listed(cells: Sequence[Cell]) -> list[Listed]:
     names = [re.search(r", (\w+)\)", cell.source) for cell in checks]
     return [
         Listed(
-            cell.exercise,
-            *(heads[cell.exercise].groups() if cell.exercise in heads else ("", cell.exercise)),
+            slug := cell.exercise,
+            number=heads[slug][1] if slug in heads else "",
+            title=heads[slug][2] if slug in heads else slug,
             points=cell.metadata["nbgrader"]["points"],
-            name=name[1] if name else cell.exercise,
+            name=name[1] if name else slug,
         )
         for cell, name in zip(checks, names, strict=True)
     ]
