@@ -12,10 +12,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from course_grading.domain import Described, Number, Positions, Tensors
 from course_grading.exercise import Case, Exercise, Mistake, Property, Version, mistake
 from course_grading.specs.draw import COUNTS_ITSELF, shuffled
 from course_lab.probes import Subject
 from course_lib.encodings import PositionScheme, Rotary, Shaw, Sinusoidal, T5Bias
+from course_lib.encodings.angles import check_positions
 from course_lib.encodings.rotary import rotate, rotation_table
 from course_lib.model import Decoder, DecoderConfig
 from course_lib.model.decoder import Cache
@@ -70,6 +72,7 @@ def _reach(
     stops: bool = True,
     within: Callable[[float, float], bool] = lambda loss, limit: loss <= limit,
     limit: Callable[[float, float], float] = lambda home, allowed: home + allowed,
+    first_failing: bool = False,
 ) -> Callable[[Bits, int, float], int]:
     def reach_of(bits, trained, allowed):
         furthest = last = trained
@@ -78,7 +81,7 @@ def _reach(
             if within(summary(bits[length]), limit(home, allowed)):
                 furthest = length
             elif stops:
-                break
+                return length if first_failing else furthest
             last = length
         return furthest
 
@@ -130,12 +133,17 @@ def _reach_cases(rng: Random) -> list[Case]:
         {"bits": two_seeds, "trained": 100, "allowed": 0.5},
         {"bits": four_seeds, "trained": 16, "allowed": 0.0},
         {"bits": {64: [2.0, 2.2], 128: [1.9, 2.0]}, "trained": 128, "allowed": 0.1},
+        {"bits": {128: [1.9, 2.0]}, "trained": 128, "allowed": 0.1},
     ]
 
 
 REACH = Exercise(
     slug="choose-reach", title="The reach", kind="implement", minutes=10, points=2,
     name="reach_of", reference=_reach(), cases=_reach_cases,
+    domain={
+        "bits": Described("1 to 6 lengths, with 1 to 4 losses each"),
+        "trained": Number(16, 256, whole=True), "allowed": Number(0.0, 0.5),
+    },
     properties=(
         Property("the reach is one of the measured lengths", lambda case, v: v in case["bits"]),
         Property("the reach is at least the trained length", lambda case, v: v >= case["trained"]),
@@ -150,6 +158,9 @@ REACH = Exercise(
         Mistake("does not stop at the first failure", "A model that fails at 512 does not get 1024 "
                 "back: stop at the first length that is above the limit.",
                 _reach(stops=False)),
+        Mistake("the first length that fails", "You return the length that is above the limit. The "
+                "reach is the length before it.",
+                _reach(first_failing=True)),
         Mistake("starts below the trained length", "Shorter texts give less context, so the loss "
                 "there may be higher. It does not count.",
                 _reach(lengths=lambda bits, trained: sorted(bits))),
@@ -289,6 +300,7 @@ def _choose_cases(rng: Random) -> list[Case]:
         case(skewed, 64, 1.0),
         case(candidates, 4096, 9.0),
         case(candidates, 8192, 9.0),
+        case({}, 64, 1.0),
     ]
 
 
@@ -311,6 +323,10 @@ def _in_their_order(candidates, length, most_memory):
 CHOOSE = Exercise(
     slug="choose-scheme", title="The choice", kind="implement", minutes=15, points=3,
     name="choose_from", reference=_choose(), cases=_choose_cases,
+    domain={
+        "candidates": Described("none, or up to 6, with 1 to 4 losses at a length"),
+        "length": Number(64, 8192, whole=True), "most_memory": Number(0.5, 9.0),
+    },
     hints=(
         "Two steps, in this order: first rule out what has no numbers at this length or keeps too "
         "much, then compare those that are left.",
@@ -373,6 +389,7 @@ def _scores(
     turned = torch.linalg.qr(torch.randn(DIM, DIM, generator=torch.Generator().manual_seed(4))).Q
 
     def scores(x, positions):
+        check_positions(positions)
         at = counted(positions)
         with torch.no_grad():
             q = k = (scheme.embed(x, at) @ turned).unflatten(-1, (HEADS, -1)).transpose(1, 2)
@@ -394,6 +411,12 @@ class _Bias(PositionScheme):
     def score_bias(self, q, k, q_positions, k_positions):
         i, j = q_positions.float()[:, None], k_positions.float()[None, :]
         return (self.heads * self.of(i, j)).to(q.dtype)
+
+
+class _TurnsInFloat32(Rotary):
+    def table(self, positions):
+        angles = positions.float()[:, None] * self.frequencies.float()
+        return angles.cos(), angles.sin()
 
 
 class _TurnsQueries(Rotary):
@@ -453,10 +476,10 @@ DISTANCE_TEST = Exercise(
     minutes=15, points=3, name="test_only_distance", reference=_test_distance,
     forbidden=("distance_only", "PROBES", "probes"),
     versions=(
-        Version("turns queries and keys", True, _scores(Rotary(DIM // HEADS)),
-                "This is RoPE. Its scores rise and fall with the distance, and depend on the "
-                "contents as well: ask only whether equal distances of equal contents score "
-                "alike, to 1e-3 or so."),
+        Version("turns queries and keys", True, _scores(_TurnsInFloat32(DIM // HEADS)),
+                "This is RoPE, with angles in float32. Its scores rise and fall with the distance, "
+                "and depend on the contents as well: ask only whether equal distances of equal "
+                "contents score alike, to 1e-3 or so."),
         Version("falls with distance", True,
                 _scores(_Bias(lambda i, j: -(i - j).abs(), (0.25, 0.01)))),
         Version("learned buckets", True, _scores(T5Bias(HEADS))),
@@ -565,13 +588,18 @@ def _log_bias_cases(rng: Random) -> list[Case]:
         case(many[:1, 4:], many[:1], 3),
         case(torch.tensor([70_001, 40_003]), far, 2, torch.tensor([1 / 256, 1 / 64])),
         case(torch.tensor([70_001]), far, 1, torch.tensor([2.5])),
-        case(torch.tensor([5, 5, 2]), torch.tensor([2, 9, 5, 0]), 2),
+        case(torch.tensor([5, 5, 2]), torch.tensor([2, 9, 5, 0, 5]), 2),
     ]
 
 
 LOG_BIAS = Exercise(
     slug="choose-decoding-bias", title="Repair: a bias that cannot decode", kind="repair",
     minutes=15, points=3, name="log_bias", reference=_log_bias(), cases=_log_bias_cases,
+    domain={
+        "q_positions": Positions(100_000), "k_positions": Positions(100_000),
+        "slopes": Tensors((1, 1)),
+    },
+    scale=lambda *case: 0.0,  # near keys have small numbers, which count as much as large ones
     hints=(
         "Decoding with a cache: one query, at position 9, and ten keys, at 0 to 9. What does the "
         "published version take for the query's position?",
@@ -620,13 +648,20 @@ LOG_BIAS = Exercise(
 
 # the capstone ----------------------------------------------------------------------------------
 
-TRAINED, TEXT = 128, 8  # tokens
-KEPT = torch.tensor([0, 1, 4, 6, 7])
+TRAINED, TEXT = 128, 6  # tokens
+KEPT = torch.tensor([0, 1, 4, 5])
+PROMPT = 3  # tokens
+FAR = torch.tensor([0, *(4 * TRAINED - 1 - n * (n + 1) // 2 for n in range(31, -1, -1))])
+"""Up to four times the trained length, with gaps of 31, 30, ..., 1."""
 
 
-def _model(my_scheme: Any, config: DecoderConfig) -> Decoder:
-    """Around a new scheme, or a new one for each layer, with random parameters, always the same."""
-    torch.manual_seed(0)
+def _made(
+    my_scheme: Any,
+    config: DecoderConfig,
+    ready: Callable[[Subject], Any] = Subject.awake,
+) -> list[PositionScheme]:
+    """A new scheme for each layer, with random parameters unless `ready` leaves its own."""
+    torch.default_generator.manual_seed(0)
     scheme = my_scheme(config)
     other_module = isinstance(scheme, torch.nn.Module) and not isinstance(scheme, PositionScheme)
     if other_module or not callable(scheme):
@@ -635,9 +670,9 @@ def _model(my_scheme: Any, config: DecoderConfig) -> Decoder:
             f"scheme, got {type(scheme).__name__}"
         )
     if isinstance(scheme, PositionScheme):
-        return Subject(scheme, config, TRAINED).model()
+        return [ready(Subject(scheme, config, TRAINED)).eval()] * config.num_layers
 
-    def awake(layer: int) -> PositionScheme:
+    def of_layer(layer: int) -> PositionScheme:
         try:
             one = scheme(layer)
         except Exception as error:
@@ -648,49 +683,79 @@ def _model(my_scheme: Any, config: DecoderConfig) -> Decoder:
         if not isinstance(one, PositionScheme):
             kind = type(one).__name__
             raise TypeError(f"for layer {layer} my_scheme gives no PositionScheme, but {kind}")
-        return Subject(one, config, TRAINED).awake()
+        return ready(Subject(one, config, TRAINED)).eval()
 
-    torch.manual_seed(0)
-    return Decoder(config, awake).eval()
+    return [of_layer(layer) for layer in range(config.num_layers)]
 
 
-def _token_by_token(model: Decoder, tokens: Tensor, positions: Tensor) -> Tensor:
-    cache = Cache()
-    steps = [model(tokens[:, [i]], positions[[i]], cache=cache) for i in range(len(positions))]
-    return torch.cat(steps, dim=1)
+def _trunk(config: DecoderConfig) -> Callable[..., Tensor]:
+    """Scores of a small model with random parameters, around the schemes that it is given."""
+    torch.default_generator.manual_seed(0)
+    model = Decoder(config, PositionScheme()).eval()
+
+    def scores(schemes: list[PositionScheme], *inputs: Tensor, **more: Any) -> Tensor:
+        model.first_scheme = schemes[0]
+        for block, scheme in zip(model.blocks, schemes, strict=True):
+            block.attention.scheme = scheme  # type: ignore[union-attr]
+        return model(*inputs, **more)
+
+    return scores
+
+
+def _token_by_token(score: Callable[..., Tensor], tokens: Tensor, at: Tensor, prompt: int = 1):
+    cache, ends = Cache(), [0, *range(prompt, len(at) + 1)]
+    steps = [slice(*ends[i : i + 2]) for i in range(len(ends) - 1)]
+    return torch.cat([score(tokens[:, step], at[step], cache=cache) for step in steps], dim=1)
 
 
 @torch.no_grad()
-def _evidence(answer, dim, num_heads, tokens, shuffle, start):
-    """What a small model does with the scheme: a new one each time, and at last a used one."""
-    config = DecoderConfig(16, dim, num_layers=2, num_heads=num_heads, hidden_dim=dim)
-    first, new = _model(answer, config), lambda: _model(answer, config)
-    both_ways = _model(answer, replace(config, causal=False))
-    positions = torch.arange(TEXT)
+def _evidence(answer, config, texts):
+    """What two small models do with the scheme: a new one each time, and at last a used one."""
+    one, two = (DecoderConfig(16, d, num_layers=2, num_heads=n, hidden_dim=8) for d, n in config)
+    used, score, look_both_ways = (
+        _made(answer, one),
+        _trunk(one),
+        _trunk(replace(two, causal=False)),
+    )
+    tokens, start = texts
+    many, positions = tokens.flatten().repeat(3)[None, : len(FAR)], torch.arange(TEXT)
     late = 3 * positions + start
-    texts = (late, 3 * positions, positions)
-    seen = torch.zeros(TEXT, dtype=torch.bool)
-    seen[KEPT] = True
-    mask = seen.expand(TEXT, TEXT) | torch.eye(TEXT).bool()
-    rows = torch.stack([positions, 2 * positions + start])
-    far = tokens[:1].repeat(1, 4 * TRAINED // TEXT + 1)[:, : 4 * TRAINED]
+    mask = torch.isin(positions, KEPT) | torch.eye(TEXT).bool()
+    logits: dict[str, Tensor] = {}
+
+    def new(*inputs, **more):
+        return score(_made(answer, one), *inputs, **more)
+
+    def both_ways(shuffled):
+        return look_both_ways(_made(answer, two), shuffled, positions)
+
+    def decode(at, prompt=1):
+        schemes = _made(answer, one)
+        return _token_by_token(lambda *t, **c: score(schemes, *t, **c), tokens, at, prompt)
 
     computations = {
-        "a whole text": lambda: first(tokens, positions),
-        "token by token": lambda: _token_by_token(new(), tokens, positions),
-        "a whole text that starts late": lambda: new()(tokens, late),
-        "token by token from a late start": lambda: _token_by_token(new(), tokens, late),
-        "tokens hidden": lambda: new()(tokens, positions, mask=mask)[:, KEPT],
-        "tokens left out": lambda: new()(tokens[:, KEPT], KEPT),
-        "rows with positions of their own": lambda: new()(tokens, rows),
-        "each row alone": lambda: torch.cat([new()(tokens[[i]], rows[i]) for i in range(2)]),
-        "shuffled after": lambda: both_ways(tokens, positions)[:, shuffle],
-        "shuffled before": lambda: both_ways(tokens[:, shuffle], positions),
-        "a text four times as long": lambda: first(far, torch.arange(far.shape[1]))[:, -4:],
-        "a new scheme for each text": lambda: torch.cat([new()(tokens, at) for at in texts]),
-        "one scheme for all texts": lambda: torch.cat([first(tokens, at) for at in texts]),
-    }
-    logits = {}
+        "a whole text": lambda: score(used, tokens, positions),
+        "token by token": lambda: decode(positions),
+        "a whole text that starts late": lambda: new(tokens, late),
+        "token by token from a late start": lambda: decode(late, PROMPT),
+        "tokens hidden": lambda: new(tokens, positions, mask=mask)[:, KEPT],
+        "tokens left out": lambda: new(tokens[:, KEPT], KEPT),
+        "rows with positions of their own": lambda: new(tokens, torch.stack([positions, late])),
+        "each row alone": lambda: torch.cat(
+            [logits["a whole text"][:1], logits["a whole text that starts late"][1:]]
+        ),
+        "shuffled after": lambda: both_ways(tokens).roll(1, 1),
+        "shuffled before": lambda: both_ways(tokens.roll(1, 1)),
+        "positions up to 511": lambda: score(used, many, FAR),
+        "before any training": lambda: score(_made(answer, one, lambda s: s.scheme), many, FAR),
+        "a new scheme for each text": lambda: torch.cat(
+            [logits["a whole text that starts late"], new(tokens, 3 * positions),
+             logits["a whole text"]]
+        ),
+        "one scheme for all texts": lambda: torch.cat(
+            [score(used, tokens, at) for at in (late, 3 * positions, positions)]
+        ),
+    }  # fmt: skip
     for what, compute in computations.items():
         try:
             logits[what] = compute()
@@ -699,16 +764,15 @@ def _evidence(answer, dim, num_heads, tokens, shuffle, start):
     return logits
 
 
-def _near(a: str, b: str, least: float = 1e-3) -> Callable[[Case, dict[str, Tensor]], bool]:
+def _near(a: str, b: str, least: float = 1e-4) -> Callable[[Case, dict[str, Tensor]], bool]:
     return lambda case, value: bool((value[a] - value[b]).abs().max() < least)
 
 
 def _scheme_cases(rng: Random) -> list[Case]:
-    heads = rng.choice([2, 3, 4])
+    config = [(width * heads, heads) for width, heads in zip(
+        rng.sample([8, 12, 16], 2), rng.sample([2, 3, 4], 2), strict=True)]  # fmt: skip
     tokens = torch.stack([shuffled(rng, TEXT, below=16) for _ in range(2)])
-    shuffle = torch.arange(TEXT).roll(1)
-    return [{"dim": 8 * heads, "num_heads": heads, "tokens": tokens, "shuffle": shuffle,
-             "start": rng.randint(2, 40)}]  # fmt: skip
+    return [{"config": config, "texts": (tokens, rng.randint(2, 40))}]
 
 
 class _LogSlopes(PositionScheme):
@@ -766,20 +830,32 @@ class _Explodes(PositionScheme):
         return q * growth.to(q.dtype), k * (4.0 ** (-2 * k_positions[..., :, None])).unsqueeze(-3)
 
 
+class _InEachDraw(Described):
+    """Two of these are in every draw."""
+
+    def uncovered(self, values):
+        yield from ()
+
+
 CAPSTONE = Exercise(
     slug="choose-own-scheme", title="Capstone: a scheme of your own", kind="design",
     minutes=35, points=4,
     name="my_scheme", reference=_scheme(), cases=_scheme_cases, evidence=_evidence,
+    domain={
+        "config": _InEachDraw("2, 3 or 4 heads, each 8, 12 or 16 wide; `dim` is their product"),
+        "texts": _InEachDraw("six tokens from position 0 on, or with gaps up to position 55, and a "
+                             "longer text that ends at position 511"),
+    },
     forbidden=("Sinusoidal", "LearnedAbsolute", "NoPosition", "DistanceBias", "ClippedBias",
                "T5Bias", "ALiBi", "Shaw", "TransformerXL", "Rotary", "Waves", "RECIPES"),
     properties=(
-        Property("all scores are numbers, at up to four times the trained length too",
+        Property("all scores are numbers, before any training and at positions up to 511, too",
                  lambda case, value: all(bool(t.isfinite().all()) for t in value.values())),
         Property("without a mask, a text in another order is read otherwise (it tells order)",
                  lambda *both: not _near("shuffled before", "shuffled after", 1e-4)(*both)),
         Property("token by token over a cache, a text scores as it does at once",
                  _near("token by token", "a whole text")),
-        Property("token by token from a late start, with gaps, it scores as it does at once",
+        Property("token by token after a prompt that starts late, with gaps, it scores as at once",
                  _near("token by token from a late start", "a whole text that starts late")),
         Property("a text with tokens left out scores like one where they are hidden",
                  _near("tokens left out", "tokens hidden")),

@@ -18,6 +18,14 @@ KEEPS_DTYPE = Property(
 )
 
 
+def rounded_in(dtype: torch.dtype, size: Tensor) -> Tensor:
+    """For an exercise's `scale`: numbers of this size are rounded to `dtype` on the way.
+
+    There, a scale counts roundings to float32 for the dtypes with fewer digits.
+    """
+    return size * max(1.0, torch.finfo(dtype).eps / torch.finfo(torch.float32).eps)
+
+
 def normal(rng: Random, *shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
     """Numbers of size 1."""
     return torch.randn(shape, generator=_generator(rng)).to(dtype)

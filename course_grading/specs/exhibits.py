@@ -196,6 +196,14 @@ def turn_table_over_heads(x, positions):
     return turn_halves(x, positions.double()[..., None] * theta(x.shape[-1]))
 
 
+@exhibit("the first text's positions for all texts",
+         "Row 0 of `positions` serves the whole batch. The first text is right, and so is a batch "
+         "whose texts all have the same positions, or the same distances. Give each text its own, "
+         "with other gaps, and look at the second text as well.")  # fmt: skip
+def turn_like_the_first_text(x, positions):
+    return turn(x, positions if positions.ndim == 1 else positions[0])
+
+
 @exhibit("counts by itself", "It turns by 0, 1, 2, ... whatever `positions` says. Prompts come out "
          "right; the token decoded next, alone in its call, stands at 0 again. Use positions with "
          "gaps.")  # fmt: skip
@@ -209,7 +217,7 @@ TURN = (
     Version("the slowest pair first", True, turn_slowest_first, ANY_LAYOUT),
     Version("with a matrix for every pair", True, turn_by_matrices),
     turn_mixed, turn_by_model_width, turn_slices_of_model_width, turn_table_over_heads,
-    turn_counting_itself,
+    turn_like_the_first_text, turn_counting_itself,
 )  # fmt: skip
 
 # make(dim)(length, offset, base, dtype) --------------------------------------------------------
@@ -308,7 +316,7 @@ class DtypeForgotten(Keeps):
 
 
 @exhibit("frequencies in a buffer", "model.to(torch.bfloat16) converts buffers too, and these hold "
-         "frequencies, now off by up to one part in 500. Near position 0 that is nothing; near "
+         "frequencies, now off by up to one part in 500. At position 0 that is nothing; near "
          "position 1000, for dim 64, angles are off by up to 0.4. Call .to(torch.bfloat16) on the "
          "module, and look far out.")  # fmt: skip
 class RoundedBuffer(Anew):
@@ -689,6 +697,14 @@ def stretching_upside_down(dim, base, original_length):
     return frequencies
 
 
+@exhibit("slows all pairs alike", "Every frequency is divided by the factor, as in position "
+         "interpolation, so neighbours come closer than they ever were in training. The slowest "
+         "pair is right at every length. Check the fastest one in a long text.")  # fmt: skip
+def stretching_all_alike(dim, base, original_length):
+    trained = theta(dim, base)
+    return lambda length: trained / max(1.0, length / original_length)
+
+
 @exhibit("stretched in place", "Each long text stretches what the one before had stretched "
          "already. The first answer is right. Ask for the same long length twice.")  # fmt: skip
 def stretching_in_place(dim, base, original_length):
@@ -719,7 +735,8 @@ REACH = (
     Version("with a ramp over pair numbers", True, stretching_by_pair_number,
             "Its ramp is linear in the pair's number. Of pairs between 1 and 32 turns the task "
             "says only that they go gradually from one frequency to the other."),
-    stretching_never_back, stretching_upside_down, stretching_in_place, stretching_short_texts,
+    stretching_never_back, stretching_upside_down, stretching_all_alike, stretching_in_place,
+    stretching_short_texts,
 )  # fmt: skip
 
 # test(encoding), where encoding(positions, dim) is somebody's sinusoidal encoding --------------
@@ -808,6 +825,15 @@ def test_to_the_last_bit(encoding):
     assert torch.equal(encoding(positions, 8), encoding_in_float32(positions, 8))
 
 
+@exhibit("asks for seven digits", "It computes in float64 and forgives no more than the last "
+         "rounding. At position 90, angles in float32 are already off by more. Show it a right "
+         "encoding that computes its angles in float32.")  # fmt: skip
+def test_to_seven_digits(encoding):
+    positions = torch.tensor([0, 7, 90])
+    expected = waves(positions[:, None] * theta(8))
+    assert torch.allclose(encoding(positions, 8).double(), expected, rtol=0, atol=1e-7)
+
+
 NUMBERS = (
     "This test compares numbers at small positions, for dim = 4, 6 or 8. Try it with broken "
     "encodings that are wrong there already, for every dim."
@@ -817,5 +843,5 @@ TESTS = (
     Version("in loops", True, test_in_loops, NUMBERS),
     Version("with complex numbers", True, test_with_complex_numbers, NUMBERS),
     test_with_itself, test_that_concludes, test_that_swallows, test_first_row,
-    test_with_shared_mistake, test_to_the_last_bit,
+    test_with_shared_mistake, test_to_the_last_bit, test_to_seven_digits,
 )  # fmt: skip

@@ -10,10 +10,12 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from course_grading.domain import Masks, Number, Tensors
 from course_grading.exercise import Case, Exercise, Mistake, Property, Version, mistake
 from course_grading.specs.draw import KEEPS_DTYPE, normal
 
 AddRows = Callable[[Tensor, Tensor, Tensor], Tensor]
+FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 # a padded batch --------------------------------------------------------------------------------
 
@@ -50,9 +52,8 @@ def _padded_in_place(x, mask, table):
 def _padded_cases(rng: Random) -> list[Case]:
     def case(mask: list[str], rows: int = 9, dtype: torch.dtype = torch.float32) -> Case:
         real = torch.tensor([[letter == "x" for letter in row] for row in mask])
-        dim = 2 if rows > 99 else 6
-        x = normal(rng, *real.shape, dim, dtype=dtype)
-        return {"x": x, "mask": real, "table": normal(rng, rows, dim)}
+        x = normal(rng, *real.shape, 6, dtype=dtype)
+        return {"x": x, "mask": real, "table": normal(rng, rows, 6)}
 
     ahead = rng.randint(1, 4)
     return [
@@ -60,7 +61,7 @@ def _padded_cases(rng: Random) -> list[Case]:
         case(["..xxx", "xxxxx"]),
         case(["xxx..", ".xxx."]),
         case(["xxxx" + "." * ahead, "." * ahead + "xxxx"], rows=4),
-        case(["..xx", "xxxx"], dtype=torch.bfloat16),
+        case(["..xx", "xxxx", "...."], dtype=torch.float16),
         case(["x"], rows=1),
         case([".....", ".xxxx", "xx..."], rows=6, dtype=torch.float64),
         case(["x" * 300, ".." + "x" * 298], rows=300, dtype=torch.bfloat16),
@@ -73,6 +74,11 @@ def _padded_cases(rng: Random) -> list[Case]:
 EMBED_PADDED = Exercise(
     slug="learned-padded-batch", title="A padded batch", kind="implement", minutes=20, points=3,
     name="embed_padded", reference=_embed_padded, cases=_padded_cases,
+    domain={
+        "x": Tensors((3, 3), FLOATS),
+        "mask": Masks((2, 2), "a real token"),
+        "table": Tensors((2, 2)),
+    },
     properties=(KEEPS_DTYPE,), forbidden=("LearnedAbsolute",),
     hints=(
         "Write down the mask of a text with two places of padding in front: False, False, True, "
@@ -117,6 +123,14 @@ EMBED_PADDED = Exercise(
                 "You refuse a batch because it is wider than the table. Only real tokens need "
                 "rows: compare mask.sum(dim=1).max() with len(table).",
                 _padded(rows_needed=lambda mask: mask.shape[1])),
+        Mistake("a table that is just long enough refused",
+                "A table of 4 rows has a row for each of 4 tokens, at positions 0 to 3. Refuse a "
+                "text only if it has more tokens than the table has rows.",
+                _padded(rows_needed=lambda mask: int(mask.sum(dim=1).max()) + 1)),
+        Mistake("tokens of all texts added up",
+                "Each text begins at row 0 again, so the longest text decides, not the number of "
+                "tokens in the batch.",
+                _padded(rows_needed=lambda mask: int(mask.sum()))),
         Mistake("the table's dtype takes over",
                 "bfloat16 plus float32 gives float32. Convert the rows to x.dtype.",
                 lambda x, mask, table: x + _embed_padded(torch.zeros_like(x, dtype=table.dtype),
@@ -175,6 +189,17 @@ def _stretch(table, new_length):
     return _rows_at(table, _corners(table, new_length))
 
 
+def _rounded_on_the_way(table: Tensor, new_length: int) -> Tensor:
+    """Places in float32, which count times the step between two rows, and shares of two rows.
+
+    torch's own interpolation rounds the shares to the table's dtype.
+    """
+    places = _corners(table, new_length)
+    below, above = (table.double()[end.long()] for end in (places.floor(), places.ceil()))
+    coarser = max(1.0, torch.finfo(table.dtype).eps / torch.finfo(torch.float32).eps)
+    return coarser * (below.abs() + above.abs()) + places[:, None] * (above - below).abs()
+
+
 def _stretch_by_centres(table, new_length):
     step = len(table) / new_length
     return _rows_at(table, (torch.arange(new_length).double() + 0.5) * step - 0.5)
@@ -214,7 +239,10 @@ def _stretch_cases(rng: Random) -> list[Case]:
 STRETCH = Exercise(
     slug="learned-stretch", title="Repair: stretched in the wrong direction", kind="repair",
     minutes=15, points=2,
-    name="stretch", reference=_stretch, cases=_stretch_cases, forbidden=("LearnedAbsolute",),
+    name="stretch", reference=_stretch, cases=_stretch_cases, scale=_rounded_on_the_way,
+    roundings=3,
+    domain={"table": Tensors((2, 2), FLOATS), "new_length": Number(1, 500, whole=True)},
+    forbidden=("LearnedAbsolute",),
     properties=(
         Property("the result has the dtype of table",
                  lambda case, value: value.dtype == case["table"].dtype),
@@ -263,6 +291,9 @@ STRETCH = Exercise(
                 ".T.",
                 lambda table, new_length: _stretch(
                     table.reshape(table.shape[1], -1).T, new_length)),
+        Mistake("not turned back",
+                "The numbers are right, but the rows stand in columns: turn the result around "
+                "again.", lambda table, new_length: _stretch(table, new_length).T),
         Mistake("dtype changed",
                 "The result should have the dtype of the table: convert back at the end.",
                 lambda table, new_length: _stretch(table.float(), new_length)),
@@ -358,6 +389,8 @@ ADD_ROWS_TEST = Exercise(
         Version("begins again at row 0", False,
                 lambda x, positions, table: x + table[positions % len(table)]),
         Version("reads negative positions from the end", False, _adding(lowest=-math.inf)),
+        Version("accepts position -1", False, _adding(lowest=-1),
+                "It refuses -2 and whatever is below, but -1 gets the last row."),
         Version("accepts one position too many", False,
                 _adding(lambda table, p: torch.cat([table, table[-1:]])[p], rows_more=1)),
         Version("refuses the last row", False, _adding(rows_more=-1)),
@@ -374,6 +407,12 @@ ADD_ROWS_TEST = Exercise(
                 _adding(lambda table, positions: table[positions.clamp(0, len(table) - 1)],
                         checked=lambda positions: positions[:1]),
                 "It raises nothing if the second text alone has a position without a row."),
+        Version("leaves row 0 out", False,
+                _adding(lambda table, positions: table[positions] * (positions > 0)[..., None]),
+                "At position 0 it adds nothing, as embeddings do for padding."),
+        Version("makes the rows a tenth larger", False,
+                _adding(lambda table, positions: 1.1 * table[positions]),
+                "A comparison with much room does not see a tenth."),
         Version("forgets to add x", False,
                 lambda x, positions, table: _adding()(torch.zeros_like(x), positions, table)),
     ),
@@ -397,6 +436,14 @@ ADD_ROWS_TEST = Exercise(
                 "positions from the end. Ask for the first position without a row in one call, "
                 "and for -1 in another.",
                 _test(outside=(100,))),
+        Mistake("negative positions not tried",
+                "table[-1] is the last row, without any error, so a version that does not look for "
+                "negative positions passes. Ask for -1 as well.",
+                _test(outside=(5, 6))),
+        Mistake("tried far outside only",
+                "A version that accepts one position too many passes, and one that accepts -1. Ask "
+                "for the first position without a row on either side.",
+                _test(outside=(100, -100))),
         Mistake("any error will do",
                 "A version that raises IndexError passes. The error must be a ValueError: catch "
                 "nothing else.",
@@ -417,6 +464,14 @@ ADD_ROWS_TEST = Exercise(
                 "refuses the last row all pass. Take positions out of order, another order in each "
                 "text, and the last row among them.",
                 _test(inside=(torch.arange(3).expand(2, 3),), outside=(5, -1))),
+        Mistake("last row not asked for",
+                "A version that refuses the last row passes. Let its position be among those that "
+                "must work.",
+                _test(inside=(INSIDE.clamp(max=3),))),
+        Mistake("same positions in both texts",
+                "A version that uses the first text's positions for all texts passes. Let the "
+                "second text have others.",
+                _test(inside=(torch.tensor([[4, 0, 2], [4, 0, 2]]),))),
         Mistake("takes the last row for the first one outside",
                 "A table of 5 rows has positions 0 to 4: position 4 must work, 5 must not.",
                 _test(inside=(), outside=(4, -1))),

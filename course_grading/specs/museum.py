@@ -116,7 +116,7 @@ def _test_turn_layout(turn):
 
 
 TURN = Exercise(
-    slug="museum-turn", title="Second room: a turn", kind="test", minutes=15, points=5,
+    slug="museum-turn", title="Second room: a turn", kind="test", minutes=15, points=6,
     name="test_turn", reference=_turn_test(2, 2, [[0, 3, 17], [5, 6, 40]]), versions=exhibits.TURN,
     forbidden=("Rotary", "rotate"),
     hints=(
@@ -125,8 +125,8 @@ TURN = Exercise(
         "A pair of ones turned by a, and another turned by b: their dot product is 2 cos(a - b). "
         "So ones at distance r score 2 * sum over pairs of cos(r * base^(-2i/d)), in any layout.",
         "Families, in order: two layouts mixed, the model's width for the head's (two of them), "
-        "one text's positions given to another, positions not used. So: several heads, as many "
-        "texts as heads, positions with gaps that differ from text to text.",
+        "one text's positions given to another (two of them), positions not used. So: several "
+        "heads, as many texts as heads, positions with gaps that differ from text to text.",
     ),
     mistakes=(
         _test_turn_lengths,
@@ -134,10 +134,15 @@ TURN = Exercise(
         Mistake("one head",
                 "With one head the model's width is the head's, and no heads can be mixed up.",
                 _turn_test(2, 1, [0, 3, 17])),
-        Mistake("one row of positions for all texts",
+        Mistake("the same distances in all texts",
                 "Padded and packed batches give each text its own positions, in the shape (batch, "
-                "length).",
+                "length): give two texts positions with different gaps.",
                 _turn_test(2, 3, [0, 3, 17])),
+        Mistake("the first text only",
+                "One version is right for the first text of a batch and wrong for the others: "
+                "compare them, too.",
+                lambda turn: _turn_test(2, 2, [[0, 3, 17], [5, 6, 40]])(
+                    lambda x, at: turn(x, at)[:1].expand_as(x) if at.ndim == 2 else turn(x, at))),
         Mistake("positions without gaps", "A version that counts for itself agrees with you there. "
                 "Use positions with gaps, and in another test one row for each text.",
                 _turn_test(2, 3, [0, 1, 2, 3, 4])),
@@ -428,29 +433,21 @@ BUCKETS = Exercise(
 # a longer reach --------------------------------------------------------------------------------
 
 
-def _reach_test(*lengths: int):
+def _reach_test(*lengths: int, pairs: tuple[int, ...] = (0, -1)):
     """Asks one function for each length in turn, and compares the fastest and the slowest pair."""
 
     def test_reach(make):
         frequencies = make(64, 10_000.0, 2048)
         for length in lengths:
             ends = exhibits.theta(64)[[0, -1]] / torch.tensor([1, max(1, length / 2048)])
-            assert torch.allclose(frequencies(length)[[0, -1]].double(), ends, rtol=1e-3)
+            got = frequencies(length)[[0, -1]].double()
+            assert all(math.isclose(got[end], ends[end], rel_tol=1e-3) for end in pairs)
 
     return test_reach
 
 
-@mistake("sees only the ramp that is upside down", "A test of the fastest pair alone lets the "
-         "other three through, and so does one that asks for a single long text. They are wrong in "
-         "the slow pairs: for a short text, for a long one asked again, or for a short one after "
-         "it.")  # fmt: skip
-def _test_reach_fastest(make):
-    frequencies = make(64, 10_000.0, 2048)
-    assert all(abs(float(frequencies(length)[0]) - 1) < 1e-3 for length in (500, 8192, 500))
-
-
 REACH = Exercise(
-    slug="museum-reach", title="Seventh room: a longer reach", kind="test", minutes=15, points=4,
+    slug="museum-reach", title="Seventh room: a longer reach", kind="test", minutes=15, points=5,
     name="test_reach", reference=_reach_test(500, 8192, 8192, 500), versions=exhibits.REACH,
     forbidden=("by_parts", "yarn", "llama3", "dynamic_ntk"),
     hints=(
@@ -458,8 +455,9 @@ REACH = Exercise(
         "base^(-(dim - 2)/dim) divided by the factor.",
         "Make one function, make(64, 10000.0, 2048), and ask it several times. In what order "
         "would a fault of memory show?",
-        "Families, in order: two of memory, one of the ramp's direction, one of short texts. The "
-        "lengths 500, 8192, 8192, 500, asked of one function, can catch them all.",
+        "Families: two of memory, two of the ramp, one of short texts. The lengths 500, 8192, "
+        "8192, 500, asked of one function, can catch them all, if you look at the fastest pair "
+        "and at the slowest.",
     ),
     mistakes=(
         Mistake("lets both faults of memory through",
@@ -473,7 +471,13 @@ REACH = Exercise(
         Mistake("asks for a long length once only",
                 "The second long text may be stretched twice. Ask for the same long length again.",
                 _reach_test(500, 8192, 500)),
-        _test_reach_fastest,
+        Mistake("the fastest pair alone, or a single long text", "Three versions are left, and "
+                "all are wrong in the slow pairs: for a short text, for a long one asked again, or "
+                "for a short one after it.",
+                _reach_test(500, 8192, 8192, 500, pairs=(0,))),
+        Mistake("the slow pairs alone", "One version divides all frequencies by the factor. Its "
+                "slow pairs are right: compare the fastest pair in a long text, too.",
+                _reach_test(500, 8192, 8192, 500, pairs=(-1,))),
     ),
 )  # fmt: skip
 
@@ -520,7 +524,7 @@ def _test_the_test(test):
 
 
 TESTS = Exercise(
-    slug="museum-tests", title="Last room: who tests the tests?", kind="test", minutes=20, points=6,
+    slug="museum-tests", title="Last room: who tests the tests?", kind="test", minutes=20, points=7,
     name="test_the_test", reference=_test_the_test, versions=exhibits.TESTS,
     hints=(
         "`test` is a function that you call with an encoding. A good one returns for a right "
@@ -529,8 +533,8 @@ TESTS = Exercise(
         "should. For a wrong one: try: test(wrong), except AssertionError: return; and after it, "
         "raise AssertionError('accepts a wrong one').",
         "Families, in order: tests that cannot fail (three of them), one whose inputs hide the "
-        "fault, one that believes the wrong formula, one too strict. Against the last: two right "
-        "encodings, in float32 and float64. Against the fourth: a wrong one that is right at "
+        "fault, one that believes the wrong formula, two too strict. Against the last two: two "
+        "right encodings, in float32 and float64. Against the fourth: a wrong one that is right at "
         "position 0.",
     ),
     mistakes=(
@@ -541,9 +545,12 @@ TESTS = Exercise(
         Mistake("never insists on a right encoding", "Your function takes tests that reject right "
                 "encodings. Show each test a right one, too, and let its AssertionError through.",
                 _shows(wrong=_wrong_base)),
-        Mistake("one right encoding only",
+        Mistake("no right encoding but that with angles in float32",
                 "Another right program rounds differently, and a good test accepts that too.",
                 _shows(IN_FLOAT32, wrong=_half_exponent)),
+        Mistake("no right encoding with angles in float32",
+                "Angles in float32 round differently, and a good test accepts them, too.",
+                _shows(IN_FLOAT64, wrong=_half_exponent)),
         Mistake("only a fault that shows at position 0",
                 "Choose a wrong encoding that is right at position 0: wrong frequencies, say.",
                 _shows(IN_FLOAT64, IN_FLOAT32, wrong=_counting_from_one)),

@@ -8,8 +8,9 @@ from random import Random
 import torch
 from torch import Tensor
 
+from course_grading.domain import Positions, Tensors
 from course_grading.exercise import Case, Exercise, Mistake, Version, mistake
-from course_grading.specs.draw import KEEPS_DTYPE, normal, shuffled
+from course_grading.specs.draw import KEEPS_DTYPE, normal, rounded_in, shuffled
 
 Layer = Callable[[Tensor], Tensor]
 
@@ -59,8 +60,10 @@ def _attention_cases(rng: Random) -> list[Case]:
     k_late = torch.tensor([[9, 0, 4, 5, 12], [0, 2, 2, 1, 3], [70_002, 4, 70_001, 70_003, 69_999]])
     far = torch.tensor([257, 2048, 40_001])
     newest = rng.randint(5, 20)
-    low = case(2, torch.tensor([3, 1, 7, 2]), torch.tensor([1, 6, 0, 2]), head_dim=5)
-    # every score is below -100, so that a hidden one must be lower still
+    extreme = case(2, torch.tensor([3, 1, 7, 2]), torch.tensor([1, 6, 0, 2]), head_dim=5)
+    # every score is below -100 in one text, so that a hidden one must be lower still, and above 100
+    # in the other
+    signs = torch.tensor([-40.0, 40.0])[:, None, None]
     return [
         case(2, in_order, in_order),
         case(1, mixed, mixed, head_dim=12),
@@ -68,18 +71,32 @@ def _attention_cases(rng: Random) -> list[Case]:
         case(1, torch.tensor([2, 9, 30]), torch.tensor([0, 2, 5, 9, 31])),
         case(3, padded, padded, head_dim=4),
         case(3, q_late, k_late, head_dim=6),
-        case(2, far, torch.tensor([256, 257, 258, 2047, 2048, 2049, 40_000, 40_001, 40_002])),
-        {**low, "q": -40 * (1 + low["q"].abs()), "k": 1 + low["k"].abs()},
+        case(2, far, torch.tensor([256, 258, 2047, 2049, 40_000, 40_002]), torch.float16),
+        {**extreme, "q": signs * (1 + extreme["q"].abs()), "k": 1 + extreme["k"].abs()},
         case(2, in_order, in_order, torch.bfloat16),
         case(2, far, torch.tensor([256, 258, 2047, 2049, 40_000, 40_002]), torch.bfloat16),
         case(1, in_order[:1], in_order[:1]),
     ]
 
 
+def _attention_scale(q, k, v, *positions: Tensor) -> Tensor:
+    """What is rounded on the way: scores, each of which turns a value by as much, and values."""
+    scores = q.double().abs() @ k.double().abs().transpose(-2, -1) * q.shape[-1] ** -0.5
+    sizes = (1 + scores.amax(dim=-1, keepdim=True)) * v.double().abs().amax(dim=-2, keepdim=True)
+    return rounded_in(q.dtype, sizes)
+
+
+_FEW_DIGITS = Tensors((3, 3), (torch.float32, torch.float16, torch.bfloat16))
+
 MASKED_ATTENTION = Exercise(
     slug="blind-causal-mask", title="A mask made of positions", kind="implement",
     minutes=15, points=3,
     name="masked_attention", reference=_masked_attention, cases=_attention_cases,
+    domain={
+        "q": _FEW_DIGITS, "k": _FEW_DIGITS, "v": _FEW_DIGITS,
+        "q_positions": Positions(100_000), "k_positions": Positions(100_000),
+    },
+    scale=_attention_scale, roundings=2,
     forbidden=("attend", "attention_weights", "causal_mask"),
     hints=(
         "Start from plain attention: scores = q k^T / sqrt(head_dim), softmax over the keys, "
@@ -126,8 +143,8 @@ MASKED_ATTENTION = Exercise(
                 "Only minus infinity has none.",
                 _attention(hidden_score=0.0)),
         Mistake("hidden scores not low enough",
-                "A hidden score of -100 still wins where the scores of all visible keys are lower. "
-                "Only minus infinity never does.",
+                "A hidden score such as -100 still wins where the scores of all visible keys are "
+                "lower. Only minus infinity never does.",
                 _attention(hidden_score=-100.0)),
         Mistake("no mask",
                 "Every query looks at every key. Where does position come in?",
@@ -163,8 +180,8 @@ def _position_cases(rng: Random) -> list[Case]:
     late = rng.randint(900_000, 999_000)
     places = [
         torch.tensor([[0, 1, 2, 3]]),
-        torch.arange(200)[None],
         torch.stack([shuffled(rng, 7, 300), shuffled(rng, 7, 300)]),
+        torch.arange(200)[None],
         torch.tensor([[rng.randint(5, 250)]]),
         torch.stack([torch.arange(n, n - 400, -1) for n in (1000, 10_000, 100_000, late)]),
     ]
@@ -174,7 +191,7 @@ def _position_cases(rng: Random) -> list[Case]:
 POSITION_FROM_MEAN = Exercise(
     slug="blind-position-from-mask", title="Read the position out of the mask", kind="implement",
     minutes=10, points=2,
-    name="position_from_mean", cases=_position_cases,
+    name="position_from_mean", cases=_position_cases, domain={"mean": Tensors((2, 2))},
     reference=lambda mean: (1 / mean).round().long() - 1,
     hints=(
         "The token at position p reads 1 / (p + 1). Solve that for p.",
@@ -196,9 +213,13 @@ POSITION_FROM_MEAN = Exercise(
                 "rounding, and add .long() after it.",
                 lambda mean: (1 / mean).round() - 1),
         Mistake("counted along the row instead of read",
-                "This numbers the columns, whatever the values say. In the third case the tokens "
+                "This numbers the columns, whatever the values say. In the second case the tokens "
                 "are not in order: only the means know where they stand.",
                 lambda mean: torch.arange(mean.shape[1]).expand(mean.shape)),
+        Mistake("the rank in the row instead of the position",
+                "This sorts the tokens of a row and counts them. Rows have gaps and late starts, "
+                "and only the value of a mean knows how many tokens stand before.",
+                lambda mean: mean.argsort(dim=-1, descending=True).argsort(dim=-1)),
     ),
 )  # fmt: skip
 
@@ -223,12 +244,12 @@ def _table_cases(rng: Random) -> list[Case]:
         x = normal(rng, batch, positions.shape[-1], dim, dtype=dtype)
         return {"x": x, "positions": positions, "table": normal(rng, rows, dim)}
 
-    different = torch.stack([shuffled(rng, 5, 40), shuffled(rng, 5, 40)])
+    different = torch.stack([shuffled(rng, 5, 40), 1 + shuffled(rng, 5, 39)])
     return [
         case(2, torch.arange(3)),
         case(3, torch.arange(3)),
         case(1, torch.tensor([rng.randint(1, 39)])),
-        case(2, different, dim=6),
+        case(2, different + 1, rows=41, dim=6),
         case(4, torch.tensor([299, 0, 128, 257, 7, 7]), rows=300, dim=3),
         case(2, torch.arange(3), torch.bfloat16),
         case(2, different, torch.float16),
@@ -236,11 +257,20 @@ def _table_cases(rng: Random) -> list[Case]:
     ]
 
 
+def _sum_scale(x, positions, table) -> Tensor:
+    """The rows of the table, which a right answer may round to the dtype of x."""
+    return rounded_in(x.dtype, table[positions].abs().expand(x.shape))
+
+
 ADD_POSITIONS = Exercise(
     slug="blind-wrong-axis", title="Repair: a table added to the wrong axis", kind="repair",
     minutes=10, points=2,
     name="add_positions", reference=_add_positions, cases=_table_cases,
-    properties=(KEEPS_DTYPE,),
+    domain={
+        "x": Tensors((3, 3), (torch.float32, torch.float16, torch.bfloat16, torch.float64)),
+        "positions": Positions(299), "table": Tensors((2, 2)),
+    },
+    scale=_sum_scale, roundings=2, properties=(KEEPS_DTYPE,),
     hints=(
         "Give the function two equal texts and compare what comes out for each. Should the two "
         "differ?",
@@ -258,6 +288,14 @@ ADD_POSITIONS = Exercise(
                 "This adds rows 0, 1, 2, ... whatever `positions` says. One of the cases decodes a "
                 "single token that stands further on.",
                 lambda x, positions, table: x + table[: x.size(1)].to(x.dtype)),
+        Mistake("positions not used, and the table's dtype",
+                "The right axis is counted now, but from 0, whatever `positions` says. And the "
+                "float32 of the table takes over from an x with fewer digits.",
+                lambda x, positions, table: x + table[: x.size(1)]),
+        Mistake("a new axis where none belongs",
+                "unsqueeze(1) makes a batch of the places: rows of shape (length, 1, dim) meet x "
+                "of shape (batch, length, dim). table[positions] fits without it.",
+                lambda x, positions, table: x + table[positions].unsqueeze(1).to(x.dtype)),
         _add_positions_in_place,
         Mistake("the table's dtype takes over",
                 "bfloat16 plus float32 gives float32. The next layer of the model then raises an "
@@ -303,13 +341,14 @@ def _test(
     move: Layer = _shuffled,
     move_output: Layer | None = None,
     look_at: Layer = lambda out: out,
+    atol: float = 1e-5,
 ) -> Callable[[Layer], None]:
     """A test that moves the input with `move` and expects outputs that have moved alike."""
 
     def test_order_blind(layer: Layer) -> None:
         x = torch.randn(3, 7, 4, generator=torch.Generator().manual_seed(0))
         moved, expected = layer(move(x)), (move_output or move)(layer(x))
-        assert torch.allclose(look_at(moved), look_at(expected), atol=1e-5)
+        assert torch.allclose(look_at(moved), look_at(expected), atol=atol)
 
     return test_order_blind
 
@@ -326,6 +365,10 @@ ORDER_BLIND_TEST = Exercise(
                 lambda x: _self_attention(x) + 0.1 * torch.arange(len(x))[:, None, None]),
         Version("gives every token the mean of its text", True,
                 lambda x: x.mean(dim=1, keepdim=True).expand(x.shape)),
+        Version("rounds differently at every place", True,
+                lambda x: _self_attention(x).relu() + 5e-7 * (torch.arange(x.shape[1])[:, None] % 2),
+                "Outputs of size 1 may differ by a few roundings, up to 1e-6. Next to 0, "
+                "torch.allclose allows far less, unless you give it an atol."),
         Version("adds its position to every token", False,
                 lambda x: _self_attention(x) + 0.1 * torch.arange(x.shape[1])[:, None]),
         Version("attention under a causal mask", False, _causal_attention),
@@ -385,6 +428,18 @@ ORDER_BLIND_TEST = Exercise(
                 "Sorted outputs, norms or sums are alike although tokens stand elsewhere. Compare "
                 "the tokens one by one, each at its new place.",
                 _test(look_at=lambda out: out.sort(dim=1).values)),
+        Mistake("no room for rounding",
+                "Sums in another order round differently, and torch.allclose allows next to "
+                "nothing for numbers near 0. Give it an atol of 1e-5.",
+                _test(atol=3e-7)),
+        Mistake("too much room",
+                "Rounding is about one part in ten million. What you allow hides a layer that adds "
+                "thousandths of its position.",
+                _test(atol=0.05)),
+        Mistake("one text only",
+                "One wrong layer errs in all texts but the first. Give it several texts and "
+                "compare all of them.",
+                _test(look_at=lambda out: out[:1])),
     ),
 )  # fmt: skip
 

@@ -9,6 +9,7 @@ from random import Random
 import torch
 from torch import Tensor
 
+from course_grading.domain import Integers, Number, Positions, Tensors
 from course_grading.exercise import Case, Exercise, Mistake, Property, Version, mistake
 from course_grading.specs.draw import normal, shuffled
 
@@ -45,7 +46,7 @@ def _clipped_cases(rng: Random) -> list[Case]:
     newest, late = rng.randint(20, 60), 8 * rng.randint(130, 200) + torch.arange(7)
     return [  # the late ones lose count in bfloat16, the last ones in float32
         case(torch.arange(5), torch.arange(5), 2, 3),
-        case(torch.arange(10), torch.arange(10), 4, 8),
+        case(torch.tensor([3, 3, 0, 9]), torch.tensor([5, 1, 5, 2, 30]), 4, 8),
         case(torch.tensor([newest]), torch.arange(newest - 6, newest + 1), 3, 2),
         case(torch.tensor([4, 9, 30]), torch.tensor([0, 8, 31, 33]), 2, 3),
         case(shuffled(rng, 6, 40), shuffled(rng, 6, 40), 30, 2),
@@ -68,6 +69,12 @@ CLIPPED_BIAS = Exercise(
     slug="clipped-bias", title="From offsets to a bias", kind="implement", minutes=20, points=3,
     name="clipped_bias", reference=_clipped_bias(), cases=_clipped_cases,
     roundings=0,
+    domain={
+        "q_positions": Positions(30_000_000, axes=(1, 1)),
+        "k_positions": Positions(30_000_000, axes=(1, 1)),
+        "table": Tensors((2, 2), (torch.bfloat16, torch.float32)),
+        "max_distance": Number(1, 40, whole=True),
+    },
     forbidden=("relative_positions", "clip_to_index", "ClippedBias", "by_distance", "distances_of"),
     hints=(
         "Four steps: a matrix of distances with one row for each query and one column for each "
@@ -90,6 +97,14 @@ CLIPPED_BIAS = Exercise(
                 "The shape is right and the numbers are not: reshape reads them in the order in "
                 "which they lie. Use permute(2, 0, 1).",
                 _clipped_bias(heads_first=lambda x: x.reshape(x.permute(2, 0, 1).shape))),
+        Mistake("heads left at the end",
+                "table[rows] has shape (queries, keys, heads). Bring the heads to the front, "
+                "without touching the order of the other two.",
+                _clipped_bias(heads_first=lambda looked_up: looked_up)),
+        Mistake("queries and keys swapped",
+                "The heads are in front, but then come keys and queries, in this order. Turn the "
+                "axes with permute(2, 0, 1).",
+                _clipped_bias(heads_first=lambda looked_up: looked_up.permute(2, 1, 0))),
         Mistake("before and after not told apart",
                 "abs() sends a key three before and one three after to the same row. The table "
                 "has 2 * max_distance + 1 rows so that they can differ.",
@@ -193,9 +208,8 @@ def _sorted_slopes(num_heads):
 SLOPES = Exercise(
     slug="alibi-slopes", title="Slopes for any number of heads", kind="implement", minutes=15,
     points=3, name="slopes", reference=_slopes, cases=_slope_cases,
-    properties=(
-        Property("there is one slope for each head", lambda case, v: len(v) == case["num_heads"]),
-    ),
+    domain={"num_heads": Number(1, 128, whole=True)},
+    roundings=1e-5 / torch.finfo(torch.float32).eps, scale=lambda num_heads: 0.0,
     forbidden=("alibi_slopes", "ALiBi"),
     hints=(
         "Begin with powers of two: for 8 heads the slopes are 1/2, 1/4, ..., 1/256, for 2 heads "
@@ -243,18 +257,22 @@ def _log_share(distance: Tensor, exact: int, max_distance: int) -> Tensor:
 def _bucket(
     past: Callable[[Tensor], Tensor] = lambda relative: relative.clamp(min=0),
     share: Callable[[Tensor, int, int], Tensor] = _log_share,
-    last_is_open: bool = True,
+    highest: Callable[[int], int] = lambda num_buckets: num_buckets - 1,
+    whole: Callable[[Tensor], Tensor] = torch.floor,
 ) -> Callable[..., Tensor]:
     """T5's buckets in a decoder, or what becomes of them when one of these choices is another."""
 
     def bucket(relative, num_buckets, max_distance):
         distance, exact = past(relative), num_buckets // 2
         ratio = share(distance.clamp(min=exact).double(), exact, max_distance)
-        far = exact + (ratio * (num_buckets - exact) + 1e-9).long()
-        far = far.clamp(max=num_buckets - 1) if last_is_open else far
-        return torch.where(distance < exact, distance, far)
+        far = exact + whole(ratio * (num_buckets - exact) + 1e-9).long()
+        return torch.where(distance < exact, distance, far.clamp(max=highest(num_buckets)))
 
     return bucket
+
+
+def _open(num_buckets: int) -> int:
+    return 10**9
 
 
 def _bucket_cases(rng: Random) -> list[Case]:
@@ -270,6 +288,7 @@ def _bucket_cases(rng: Random) -> list[Case]:
         case(positions[:, None] - positions - rng.randint(0, 9), 10, 60),
         case(torch.tensor(rng.randint(17, 90)), 32, 128),
         case(torch.arange(60), 9, 40),
+        case(torch.arange(-3, 30).reshape(11, 3), 4, 17),
         case(torch.arange(20, 5500, 9), 64, 6000),  # too far for bfloat16 and float16
         case(torch.arange(-40, 200).reshape(4, 3, 20), 32, 128),
     ]
@@ -295,6 +314,11 @@ def _exact_part_lost(relative, num_buckets, max_distance):
 DECODER_BUCKET = Exercise(
     slug="t5-decoder-bucket", title="Repair: every past token is the same", kind="repair",
     minutes=10, points=2, name="decoder_bucket", reference=_bucket(), cases=_bucket_cases,
+    domain={
+        "relative": Integers(-500, 100_000, (0, 3)),
+        "num_buckets": Number(4, 64, whole=True),
+        "max_distance": Number(16, 6000, whole=True),
+    },
     forbidden=("t5_bucket", "T5Bias"),
     hints=(
         "published_bucket(torch.arange(20), 32, 128): which distances does it tell apart, and "
@@ -311,10 +335,20 @@ DECODER_BUCKET = Exercise(
                 _bucket(past=lambda relative: (-relative).clamp(min=0))),
         Mistake("last bucket not open",
                 "From max_distance on, the formula gives buckets for which the table has no row. "
-                "Clamp to num_buckets - 1.", _bucket(last_is_open=False)),
+                "Clamp to num_buckets - 1.", _bucket(highest=_open)),
         Mistake("sign flipped and last bucket not open",
                 "These are the published buckets, unchanged: the past is still one bag.",
-                _bucket(past=lambda relative: (-relative).clamp(min=0), last_is_open=False)),
+                _bucket(past=lambda relative: (-relative).clamp(min=0), highest=_open)),
+        Mistake("one bucket too many",
+                "Buckets are counted from 0, so the last one is num_buckets - 1. Clamp the bucket "
+                "to that, or a distance to less than max_distance.",
+                _bucket(highest=lambda num_buckets: num_buckets)),
+        Mistake("rounded to the nearest bucket",
+                "A bucket begins where a whole number is reached: drop the fraction instead of "
+                "rounding.", _bucket(whole=torch.round)),
+        Mistake("bucket rounded up",
+                "A bucket begins where a whole number is reached: drop the fraction instead of "
+                "rounding up.", _bucket(whole=torch.ceil)),
         Mistake("future mirrored into the past",
                 "abs() gives keys after the query the buckets of keys before it. In a decoder "
                 "they get bucket 0.", _bucket(past=torch.abs)),
@@ -343,10 +377,17 @@ def _alibi_weights(scores, slopes, q_positions, k_positions):
     return (scores + _bias(scores, slopes, q_positions, k_positions)).softmax(dim=-1)
 
 
-def _few_roundings(value: Tensor, right: Tensor) -> Tensor:
-    """At most four roundings in half precision; in float32 the comparison is fine enough."""
-    allowed = 4 * torch.finfo(value.dtype).eps if value.element_size() == 2 else math.inf
-    return (value.double() - right.double()).abs() <= allowed
+def _largest_weights(scores, slopes, q_positions, k_positions):
+    """What a weight's error is counted in: the largest weight of its query.
+
+    In half precision it counts as rounded to that dtype. In float32 the published m j is right, so
+    an error in proportion to m j is allowed.
+    """
+    weights = _alibi_weights(scores.double(), slopes, q_positions, k_positions)
+    largest = weights.amax(dim=-1, keepdim=True)
+    if scores.dtype == torch.float32:
+        return largest * (1 + slopes[:, None, None] * k_positions)
+    return largest * torch.finfo(scores.dtype).eps / torch.finfo(torch.float32).eps
 
 
 def _alibi_cases(rng: Random) -> list[Case]:
@@ -371,7 +412,7 @@ def _alibi_cases(rng: Random) -> list[Case]:
         case(torch.tensor([far]), torch.arange(far - 9, far + 1)),
         case(torch.arange(1001, 1007), torch.arange(995, 1007), batch=2, heads=3),
         case(torch.tensor([4, 9, 30]), torch.tensor([0, 3, 8, 9, 27]), dtype=torch.float32),
-        case(torch.tensor([2003, 2007]), torch.tensor([1000, 1999, 2001, 2003, 2006])),
+        case(torch.tensor([2007, 2003, 2007]), torch.tensor([2006, 1000, 2003, 1999, 1999, 2001])),
         case(here, here, size=1.0),
         case(torch.tensor([7]), torch.tensor([7]), heads=1),
         case(torch.tensor([1000]), steps, dtype=torch.float32, slopes=[1 / 256, 0.7, 1 / 64]),
@@ -414,6 +455,15 @@ def _by_place_in_float32(scores, slopes, q_positions, k_positions):
     return (scores + bias.to(scores.dtype)).softmax(dim=-1)
 
 
+@mistake("counted from one place for all queries",
+         "m (j - last) is small for keys near that one place alone. For a query that stands long "
+         "before, the biases of its nearest keys are large, and are rounded. Count from each "
+         "query.")  # fmt: skip
+def _from_the_last_key(scores, slopes, q_positions, k_positions):
+    last = k_positions.max().expand(len(q_positions))
+    return _alibi_weights(scores, slopes, last, k_positions)
+
+
 @mistake("positions not used",
          "This counts rows and columns. In one of the cases keys are missing in between, so that "
          "neighbours in the tensor stand far apart in the text.")  # fmt: skip
@@ -426,6 +476,13 @@ def _by_column(scores, slopes, q_positions, k_positions):
 ALIBI_WEIGHTS = Exercise(
     slug="alibi-half-precision", title="Repair: slopes that lose count", kind="repair",
     minutes=15, points=2, name="alibi_weights", reference=_alibi_weights, cases=_alibi_cases,
+    domain={
+        "scores": Tensors((4, 4), (torch.float16, torch.bfloat16, torch.float32)),
+        "slopes": Tensors((1, 1)),
+        "q_positions": Positions(80_000, axes=(1, 1)),
+        "k_positions": Positions(80_000, axes=(1, 1)),
+    },
+    roundings=4, scale=_largest_weights,
     properties=(
         Property("the weights have the dtype of scores",
                  lambda case, value: value.dtype == case["scores"].dtype),
@@ -442,6 +499,7 @@ ALIBI_WEIGHTS = Exercise(
         _by_place,
         _rounded_before_subtracting,
         _by_place_in_float32,
+        _from_the_last_key,
         Mistake("weights no longer in the dtype of scores",
                 "The numbers are right, but a bfloat16 model gets float32 back.",
                 lambda scores, slopes, i, j: torch.softmax(
@@ -487,6 +545,15 @@ def _alibi_in_loops(q_positions, k_positions, num_heads):
 def _alibi_by_outer_product(q_positions, k_positions, num_heads):
     distance = _distances(q_positions, k_positions).float()
     return torch.einsum("h,qk->hqk", -_slopes(num_heads), distance)
+
+
+def _flattest_head_without_bias(num_heads):
+    return _slopes(num_heads) * (_slopes(num_heads) > 2.0**-8)
+
+
+def _first_extra_head_repeats_head_0(num_heads):
+    power, slopes = 2 ** int(math.log2(num_heads)), _slopes(num_heads)
+    return torch.where(torch.arange(num_heads) == power, slopes[0], slopes)
 
 
 def _first_heads_reversed(num_heads):
@@ -552,6 +619,11 @@ ALIBI_TEST = Exercise(
                 "With 6 heads, heads 4 and 5 are the extra ones."),
         Version("wrong slopes for all but the extra heads", False, _alibi(_first_heads_reversed),
                 "With 6 heads, only heads 4 and 5 are right."),
+        Version("wrong slope for the first extra head", False,
+                _alibi(_first_extra_head_repeats_head_0),
+                "With 6 heads, head 4 has the slope of head 0, and the others are right."),
+        Version("no bias for the flattest head", False, _alibi(_flattest_head_without_bias),
+                "With 6 heads, head 3 has the bias 0 everywhere, and the others are right."),
         Version("the first query's distances for all", False,
                 _alibi(distance=lambda i, j: _distances(i[:1].expand(len(i)), j))),
         Version("distances above 256 cut off", False,
@@ -571,6 +643,19 @@ ALIBI_TEST = Exercise(
                 "For 8 heads all slopes agree with the simple formula, and small positions hide "
                 "rounding. Use 6 or 12 heads, gaps, and a position above 256.",
                 lambda bias: _agrees(bias, [0, 1, 2, 3, 4], [0, 1, 2, 3, 4], 8)),
+        Mistake("only positions 0, 1, 2, ...",
+                "Small positions without gaps hide a version that counts itself, one that rounds "
+                "positions and one that cuts off large distances. Use gaps, and a position and a "
+                "distance above 256.",
+                lambda bias: _agrees(bias, [0, 1, 2, 3, 4], [0, 1, 2, 3, 4], 6)),
+        Mistake("only a power of two as number of heads",
+                "For 4 or 8 heads there are no extra heads, so a version that gets these wrong "
+                "passes. Use 6 or 12 heads.",
+                lambda bias: _agrees(bias, [300, 5], [0, 301, 7], 8)),
+        Mistake("no large distance",
+                "A version that cuts off distances above 256 passes. Let a key stand further than "
+                "that from a query.",
+                lambda bias: _agrees(bias, [300, 290], [299, 301, 287], 6)),
         _test_shape_of_bias,
         Mistake("the extra heads not compared",
                 "With 6 heads, a test of one or more of the first four heads accepts versions "

@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from random import Random
+from typing import Any
 
 import torch
 from torch import Tensor
 
+from course_grading.domain import Argument, Number, Positions, Tensors, as_view
 from course_grading.exercise import Case, Exercise, Mistake, Property, Version, mistake
 from course_grading.specs.draw import normal, shuffled
 
 Turn = Callable[[Tensor, Tensor, float], Tensor]
 Places = Callable[[int, int], Tensor]
 LIBRARY = ("rotate", "Rotary", "rotation_table")
+DTYPES = (torch.bfloat16, torch.float16, torch.float32, torch.float64)
+
+
+@dataclass(frozen=True)
+class Alike(Tensors):
+    """Tensors that are declared as another argument is, so that the line on the sheet is short."""
+
+    like: str = ""
+
+    def says(self) -> str:
+        return f"as `{self.like}`" + ", or empty" * self.empty
 
 
 def _angles(positions: Tensor, dim: int, base: float, dtype: torch.dtype = torch.float64) -> Tensor:
@@ -31,6 +45,21 @@ def _halves(x: Tensor, angles: Tensor, table_dtype: torch.dtype = torch.float64)
 
 def _turn(x: Tensor, positions: Tensor, base: float) -> Tensor:
     return _halves(x, _angles(positions, x.shape[-1], base))
+
+
+def _lengths(x: Tensor) -> Tensor:
+    """How long the pairs of x are, in halves."""
+    return torch.hypot(*x.double().chunk(2, dim=-1))
+
+
+def _finest(x: Tensor) -> float:
+    """The rounding that a scale is counted in: that of float32 also where x has fewer digits."""
+    return min(torch.finfo(x.dtype).eps, torch.finfo(torch.float32).eps)
+
+
+def _coarse(x: Tensor) -> float:
+    """A rounding in x's dtype, counted in those of a scale."""
+    return torch.finfo(x.dtype).eps / _finest(x)
 
 
 # spacing of float32 ----------------------------------------------------------------------------
@@ -173,7 +202,19 @@ TO_HALF = Exercise(
     slug="rotary-convert-weights", title="Convert a model with grouped heads",
     kind="implement", minutes=25, points=3, name="to_half",
     reference=_converting(), cases=_weight_cases,
+    domain={
+        "q_weight": Tensors((2, 2), DTYPES),
+        **{name: Alike((2, 2), DTYPES, like="q_weight") for name in ("k_weight", "v_weight")},
+        "num_heads": Number(1, 9, whole=True),
+        "num_kv_heads": Number(1, 4, whole=True),
+    },
     roundings=0,
+    properties=(
+        Property("each weight keeps its dtype",
+                 lambda case, value: all(
+                     after.dtype == before.dtype
+                     for after, before in zip(value, case.values(), strict=False))),
+    ),
     forbidden=("interleaved_to_half", "half_to_interleaved"),
     hints=(
         "Which rows of a weight make the numbers of head h? Take one head of width 8, with its "
@@ -217,11 +258,11 @@ TO_HALF = Exercise(
 # repair: decoding ------------------------------------------------------------------------------
 
 
-def _attention(q: Tensor, k: Tensor, v: Tensor, sees_ahead: int, scaled: bool) -> Tensor:
+def _weights(q: Tensor, k: Tensor, sees_ahead: int = 0, scaled: bool = True) -> Tensor:
     new, total = q.shape[-2], k.shape[-2]
     seen = torch.ones(new, total, dtype=torch.bool).tril(total - new + sees_ahead)
     scores = q @ k.mT / (q.shape[-1] ** 0.5 if scaled else 1.0)
-    return scores.masked_fill(~seen, -torch.inf).softmax(dim=-1) @ v
+    return scores.masked_fill(~seen, -torch.inf).softmax(dim=-1)
 
 
 def _after_the_cache(old: int, new: int) -> Tensor:
@@ -253,10 +294,27 @@ def _decoding(
         all_k = torch.cat([past_k, turned(k, (keys or queries)(old, new))], dim=-2)
         all_v = torch.cat([past_v, v], dim=-2)
         turned_q = turned(q, queries(old, new))
-        read = _attention(turned_q, all_k, all_v, sees_ahead(old, new), scaled)
+        read = _weights(turned_q, all_k, sees_ahead(old, new), scaled) @ all_v
         return read, all_k[..., old:, :] if new_keys_alone else all_k
 
     return decode
+
+
+def _decode_scale(q, k, v, past_k, past_v, frequencies) -> tuple[Tensor, Tensor]:
+    """Keys, scores and weights are rounded in q's dtype, angles in float32 at the coarsest."""
+    q, k, v, past_k, past_v, coarse = *(t.double() for t in (q, k, v, past_k, past_v)), _coarse(q)
+    read, all_k = _decoding()(q, k, v, past_k, past_v, frequencies)
+    old, new = past_k.shape[-2], k.shape[-2]
+    angles = (old + torch.arange(new))[:, None] * frequencies
+    sizes = (_lengths(q) * (coarse + angles)) @ _lengths(all_k).mT / q.shape[-1] ** 0.5
+    weights = _weights(_halves(q, angles), all_k)
+    all_v = torch.cat([past_v, v], dim=-2).abs()
+    new_keys = (_lengths(k) * (coarse + angles)).repeat(1, 1, 1, 2)
+    shaken = weights * (coarse + sizes)
+    return (
+        shaken @ all_v + shaken.sum(dim=-1, keepdim=True) * read.abs(),
+        torch.cat([torch.zeros_like(past_k), new_keys], dim=-2),
+    )
 
 
 def _decode_cases(rng: Random) -> list[Case]:
@@ -286,7 +344,15 @@ def _decode_cases(rng: Random) -> list[Case]:
 DECODE = Exercise(
     slug="rotary-decode", title="Repair: every new token stands at 0",
     kind="repair", minutes=15, points=2, name="decode",
-    reference=_decoding(), cases=_decode_cases, forbidden=(*LIBRARY, "attend"),
+    reference=_decoding(), cases=_decode_cases,
+    domain={
+        "q": Tensors((4, 4), DTYPES),
+        **{name: Alike((4, 4), DTYPES, like="q") for name in ("k", "v")},
+        **{name: Alike((4, 4), DTYPES, empty=True, like="q") for name in ("past_k", "past_v")},
+        "frequencies": Tensors((1, 1), (torch.float64,)),
+    },
+    scale=_decode_scale, roundings=2,
+    forbidden=(*LIBRARY, "attend"),
     properties=(
         Property("both results have the dtype of q",
                  lambda case, value: all(t.dtype == case["q"].dtype for t in value)),
@@ -393,6 +459,13 @@ def _filed_under_base_and_length(requests):
     return results
 
 
+def _turned_by_table(x: Tensor, angles: Tensor) -> Tensor:
+    """The turn with every step in x's dtype."""
+    cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
+    first, second = x.chunk(2, dim=-1)
+    return torch.cat([first * cos - second * sin, second * cos + first * sin], dim=-1)
+
+
 @mistake("turned in the dtype of x",
          "Cosines, sines and products are rounded to x's dtype one after the other. In half "
          "precision that adds up: turn x in float32 or float64, and round the result "
@@ -400,17 +473,60 @@ def _filed_under_base_and_length(requests):
 def _turned_in_its_dtype(requests):
     results = []
     for x, positions, base in requests:
-        angles = _angles(positions, x.shape[-1], base)
-        cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
-        first, second = x.chunk(2, dim=-1)
-        results.append(torch.cat([first * cos - second * sin, second * cos + first * sin], dim=-1))
+        results.append(_turned_by_table(x, _angles(positions, x.shape[-1], base)))
     return results
+
+
+@mistake("no table, but the published precision",
+         "Each request is served for itself now. But angles are float32 still, and x is turned in "
+         "its own dtype: compute frequencies, angles and the turn in float64, and round the "
+         "result.")  # fmt: skip
+def _anew_with_published_precision(requests):
+    results = []
+    for x, positions, base in requests:
+        angles = _angles(positions, x.shape[-1], base, torch.float32)
+        results.append(_turned_by_table(x, angles))
+    return results
+
+
+@dataclass(frozen=True)
+class Requests:
+    """A list of tuples of arguments, perhaps empty."""
+
+    parts: Mapping[str, Argument]
+
+    def says(self) -> str:
+        parts = "; ".join(f"`{name}` {part.says()}" for name, part in self.parts.items())
+        return f"a list, perhaps empty, of tuples `({', '.join(self.parts)})`: {parts}"
+
+    def faults(self, value: list[tuple[Any, ...]]) -> Iterator[str]:
+        for request in value:
+            for part, held in zip(self.parts.values(), request, strict=True):
+                yield from part.faults(held)
+
+    def uncovered(self, values: Sequence[list[tuple[Any, ...]]]) -> Iterator[str]:
+        columns = zip(*(request for value in values for request in value), strict=True)
+        for part, column in zip(self.parts.values(), columns, strict=True):
+            yield from part.uncovered(column)
+        if all(values):
+            yield "no request"
+
+
+def _serve_scale(requests) -> list[Tensor]:
+    """Pairs are turned in float32 at the coarsest, whatever x is, and angles are float64's."""
+    scales = []
+    for x, positions, base in requests:
+        finer = torch.finfo(torch.float64).eps / _finest(x)
+        angles = finer * _angles(positions, x.shape[-1], base)
+        scales.append((4 * _lengths(x) * (1 + angles)).repeat(1, 2))
+    return scales
 
 
 def _request_cases(rng: Random) -> list[Case]:
     def request(positions, base=10_000.0, dtype=torch.float32):
         positions = torch.as_tensor(positions)
-        return _precise(rng, len(positions), 8, dtype=dtype), positions, base
+        x = _precise(rng, len(positions), 8, dtype=dtype)
+        return as_view(x) if len(x) % 2 else x, positions, base
 
     def run(n, start=0):
         return torch.arange(start, start + n)
@@ -446,7 +562,13 @@ def _dtypes_kept(case: Case, results: list[Tensor]) -> bool:
 SERVE = Exercise(
     slug="rotary-stale-table", title="Repair: a table that remembers too little",
     kind="repair", minutes=15, points=2, name="serve",
-    reference=_serving(), cases=_request_cases, forbidden=LIBRARY,
+    reference=_serving(), cases=_request_cases,
+    domain={"requests": Requests({
+        "x": Tensors((2, 2), DTYPES),
+        "positions": Positions(1_000_000, axes=(1, 1)),
+        "base": Number(100.0, 500_000.0),
+    })},
+    scale=_serve_scale, roundings=1, forbidden=LIBRARY,
     properties=(
         Property("each result has the dtype of its x", _dtypes_kept),
     ),
@@ -495,6 +617,7 @@ SERVE = Exercise(
                 _serving(result_dtype=lambda dtype: torch.float32)),
         _filed_under_base_and_length,
         _turned_in_its_dtype,
+        _anew_with_published_precision,
     ),
 )  # fmt: skip
 
@@ -551,13 +674,13 @@ def _drawn(*shape: int) -> Tensor:
     return torch.randn(shape, generator=torch.Generator().manual_seed(0))
 
 
-def _compare(turn: Turn, at: list[int], dim: int, base: float, tolerance: float = 1e-3) -> None:
+def _compare(turn: Turn, at: list[int], dim: int, base: float, tolerance: float = 1e-4) -> None:
     x, positions = _drawn(len(at), dim), torch.tensor(at)
     assert (turn(x, positions, base) - _one_by_one(x, positions, base)).abs().max() <= tolerance
 
 
 def _test_turn(turn: Turn) -> None:
-    _compare(turn, [7, 2, 40], 8, 10_000.0)
+    _compare(turn, [7, 2, 1040], 8, 10_000.0)
     _compare(turn, [0, 5], 6, 50.0)
 
 
@@ -567,6 +690,14 @@ def _test_turn(turn: Turn) -> None:
 def _test_lengths(turn: Turn) -> None:
     x, positions = _drawn(5, 8), torch.arange(5)
     assert torch.allclose(turn(x, positions, 100.0).norm(dim=-1), x.norm(dim=-1), atol=1e-3)
+
+
+@mistake("accepts every version",
+         "Nothing was raised for any version. A test must `assert`, and it must look at values: "
+         "wrong numbers have the right shape, too. And it may allow a small difference "
+         "only.")  # fmt: skip
+def _test_shape(turn: Turn) -> None:
+    assert turn(_drawn(5, 8), torch.arange(5), 100.0).shape == (5, 8)
 
 
 LAYOUT_TEST = Exercise(
@@ -596,6 +727,11 @@ LAYOUT_TEST = Exercise(
                 "number by number."),
         Version("the last pair stands still", False, _last_pair_still,
                 "Compare all pairs, at positions where the slowest has turned visibly."),
+        Version("cosines and sines in bfloat16", False,
+                lambda x, p, base: _halves(x, _angles(p, x.shape[-1], base), torch.bfloat16),
+                "It is off by some thousandths. Right versions differ by less than 0.00001."),
+        Version("a table of 512 rows, used again from row 0", False,
+                lambda x, p, base: _turn(x, p % 512, base), "Ask for a position far out as well."),
     ),
     hints=(
         "What a rotation *does* (it keeps lengths, scores depend on distances) holds for both "
@@ -604,7 +740,8 @@ LAYOUT_TEST = Exercise(
         "turned by 3 radians; pair 1 is columns 1 and 3, turned by 0.3. The first number of a pair "
         "becomes a cos - b sin, the second b cos + a sin.",
         "Make the faults visible: different numbers in x, two rows at different positions, "
-        "neither 0 nor its row's number, a base that is not 10000. Allow a small difference.",
+        "neither 0 nor its row's number, one of them beyond 1000, a base that is not 10000. Allow "
+        "a small difference: torch.allclose(..., atol=1e-4).",
     ),
     mistakes=(
         _test_lengths,
@@ -614,8 +751,28 @@ LAYOUT_TEST = Exercise(
                 "With dim = 2 both layouts are the same. Take at least four columns.",
                 lambda turn: _compare(turn, [3, 9, 4], 2, 100.0)),
         Mistake("asks for equality to the last bit",
-                "Right programs round differently. Use torch.allclose(..., atol=1e-3).",
+                "Right programs round differently. Use torch.allclose(..., atol=1e-4).",
                 lambda turn: _compare(turn, [7, 2, 40], 8, 50.0, tolerance=0.0)),
+        _test_shape,
+        Mistake("near positions only",
+                "A version with a table of 512 rows passes. Ask for a position further out.",
+                lambda turn: _compare(turn, [7, 2, 40], 8, 50.0)),
+        Mistake("near positions, and base 10000 only",
+                "Versions pass that have 10000 written in them, or a table of 512 rows. Take "
+                "another base, and a position further out.",
+                lambda turn: _compare(turn, [7, 2, 40], 8, 10_000.0)),
+        Mistake("rows at their own numbers only",
+                "Versions pass that count rows instead of using positions, or that have a table of "
+                "512 rows. Take positions with gaps, and one far out.",
+                lambda turn: _compare(turn, [0, 1, 2], 8, 50.0)),
+        Mistake("rows at their own numbers, and base 10000 only",
+                "Versions pass that count rows, that have 10000 written in them, or a table of 512 "
+                "rows. Take positions with gaps, one far out, and another base.",
+                lambda turn: _compare(turn, [0, 1, 2], 4, 10_000.0)),
+        Mistake("a version with few digits accepted",
+                "Cosines and sines in bfloat16 pass: they are off by some thousandths. Right "
+                "versions differ by less than 0.00001, so allow 0.0001.",
+                lambda turn: _compare(turn, [7, 2, 1040], 8, 50.0, tolerance=0.1)),
     ),
 )  # fmt: skip
 

@@ -9,12 +9,25 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from course_grading.domain import Described, Positions, Tensors, as_view
 from course_grading.exercise import Case, Exercise, Mistake, Property, Version, mistake
-from course_grading.specs.draw import normal, shuffled
+from course_grading.specs.draw import normal, rounded_in, shuffled
 
+DTYPES = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 KEEPS_DTYPE_OF_Q = Property(
     "the result has the dtype of q", lambda case, value: value.dtype == case["q"].dtype
 )
+
+
+def _products(scores: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """The size of the products that make up each score: they are rounded in the dtype of q."""
+
+    def scale(q: Tensor, vectors: Tensor, *positions: Tensor) -> Tensor:
+        sizes = scores(q.double().abs(), vectors.double().abs(), *positions)
+        return rounded_in(q.dtype, sizes)
+
+    return scale
+
 
 # the price of a vector for every pair ----------------------------------------------------------
 
@@ -42,6 +55,9 @@ PRICE = Exercise(
         Mistake("half of it",
                 "A number in bfloat16 takes 2 bytes, and there is a vector for every pair, for "
                 "later keys as well.", _mebibytes(2048**2, size=1)),
+        Mistake("later keys left out",
+                "This counts the keys up to the query itself. Every pair has a vector, also where "
+                "the key stands after the query.", _mebibytes(2048 * 2049 // 2)),
         Mistake("in GiB", "The amount is right, in GiB. One GiB is 1024 MiB.", 0.5),
         Mistake("in KiB", "The amount is right, in KiB. One MiB is 1024 KiB.", 512.0 * 2**10),
         Mistake("in bytes", "The amount is right, in bytes. Divide it by 2**20.", 512.0 * 2**20),
@@ -96,31 +112,38 @@ def _shaw_cases(rng: Random) -> list[Case]:
             "k_positions": k_positions,
         }
 
-    in_order = torch.arange(5)
-    gaps = torch.tensor([0, 1, 4, 9])
+    in_order, none = torch.arange(5), torch.arange(0)
+    gaps = torch.tensor([0, 1, 4, 4, 9])
     order = shuffled(rng, 6, 20)
     mixed = torch.stack([order, order.flip(0)])
     newest = torch.tensor([rng.randint(7, 30)])
-    far = torch.tensor([20_000_001, 500, 70_000])
+    far = torch.tensor([99_999_999, 500, 70_000])
+    half, single, double = torch.float16, torch.float32, torch.float64
     return [
         case(in_order, in_order),
-        case(gaps, gaps, batch=3, most=4, dim=8),
         case(mixed, mixed, batch=2, most=3),
         case(torch.stack([shuffled(rng, 2, 9) + first for first in (0, 5, 300)]),
              torch.stack([shuffled(rng, 5, 12) + first for first in (2, 4, 297)]),
-             batch=3, most=5, dim=6),
-        case(newest, torch.arange(int(newest) - 6, int(newest) + 1), most=4),
-        case(torch.tensor([3]), torch.tensor([3])),
-        case(in_order, in_order + 2, batch=2, dim=16, dtype=torch.bfloat16),
-        case(far, torch.tensor([20_000_000, 501, 4463, 69_998]), heads=1, most=3),
-        case(in_order + 300, gaps + 297, heads=3, dtype=torch.bfloat16, table=torch.float32),
-        case(gaps, in_order, heads=3, dtype=torch.float64, table=torch.float32),
+             batch=3, most=5, dim=6, table=double),
+        case(newest, torch.arange(int(newest) - 6, int(newest) + 1), most=4, dtype=half),
+        case(in_order + 300, gaps + 297, heads=3, dtype=torch.bfloat16, table=single),
+        case(gaps, in_order, heads=3, dtype=double, table=single),
+        case(far, torch.tensor([99_999_998, 501, 4463, 69_998]), heads=1, most=3),
+        case(gaps, in_order + 2, batch=2, dim=16, dtype=torch.bfloat16),
+        case(none, none, batch=2),
     ]  # fmt: skip
 
 
 SHAW_SCORES = Exercise(
     slug="shaw-scores", title="A vector for each distance", kind="implement", minutes=20, points=3,
     name="shaw_scores", reference=_shaw_scores(), cases=_shaw_cases,
+    domain={
+        "q": Tensors((4, 4), DTYPES, empty=True),
+        "key_vectors": Tensors((2, 2), DTYPES),
+        "q_positions": Positions(100_000_000, empty=True),
+        "k_positions": Positions(100_000_000, empty=True),
+    },
+    roundings=4, scale=_products(_shaw_scores()),
     properties=(KEEPS_DTYPE_OF_Q,), forbidden=("Shaw",),
     hints=(
         "First forget about pairs: what does a query score with every row of key_vectors? That is "
@@ -210,20 +233,15 @@ def _pad_and_reshape(scores: Tensor, pad: tuple[int, int] = (1, 0)) -> Tensor:
 
 
 def _score_cases(rng: Random) -> list[Case]:
-    def case(*shape, dtype=torch.float32) -> Case:
-        return {"scores": normal(rng, *shape, dtype=dtype)}
-
     by_hand = torch.tensor([[12.0, 11, 10], [22, 21, 20], [32, 31, 30]])
     n = rng.randint(5, 9)
     return [
         {"scores": by_hand},
-        case(2, 3, 4, 4),
-        case(1, 1),
-        case(n, n),
-        case(2, 5, 5, dtype=torch.bfloat16),
-        case(1, 2, 2, 2, 2),
-        case(2, 6, 6, dtype=torch.float16),
-        {"scores": normal(rng, 3, 1, n, n, dtype=torch.float64) / 3},
+        {"scores": as_view(normal(rng, 2, 3, 4, 4))},
+        {"scores": normal(rng, 1, 1)},
+        {"scores": as_view(normal(rng, 2, 5, 5, dtype=torch.bfloat16))},
+        {"scores": normal(rng, 1, 2, 2, 2, 2, dtype=torch.float16)},
+        {"scores": as_view(normal(rng, 3, 1, n, n, dtype=torch.float64) / 3)},
     ]
 
 
@@ -238,6 +256,8 @@ def _whole_batch_flattened(scores):
 SHIFT = Exercise(
     slug="transformer-xl-shift", title="The relative shift", kind="implement", minutes=20, points=3,
     name="shifted", reference=_shifted, cases=_score_cases, roundings=0,
+    domain={"scores": Described("float64, float32, float16 or bfloat16, 2 to 5 axes, the last two "
+                                "of one length, also as a transposed view")},
     forbidden=("relative_shift", "skew"),
     hints=(
         "Write down three rows by hand, as in the lesson. Where in row 0 stands the score at "
@@ -272,6 +292,16 @@ SHIFT = Exercise(
         Mistake("one column off", "The diagonal must show distance 0. Yours shows distance 1.",
                 lambda scores: _shifted(scores, lambda i, n: n - 2 - i)),
         _whole_batch_flattened,
+        Mistake("rolled, and nothing cut off",
+                "Each row is moved by the right amount, but what leaves it on the left comes back "
+                "on the right, above the diagonal. The exercise asks for 0 there: .tril().",
+                lambda scores: torch.stack(
+                    [row.roll(i + 1 - scores.shape[-1], -1)
+                     for i, row in enumerate(scores.unbind(-2))], dim=-2)),
+        Mistake("result in float32",
+                "The result is float32, whatever `scores` is: float64 loses half of its digits. "
+                "Make the result with torch.zeros_like(scores).",
+                lambda scores: _shifted(scores).float()),
         Mistake("later keys get -inf",
                 "A mask would write -inf there. This exercise asks for 0: .tril().",
                 lambda scores: _shifted(scores).masked_fill(
@@ -323,22 +353,25 @@ def _both_side_cases(rng: Random) -> list[Case]:
             "vectors": normal(rng, heads, 2 * n - 1, dim, dtype=vectors or dtype),
         }
 
+    half, single, double = torch.float16, torch.float32, torch.float64
     return [
         case(1, 1, 3),
-        case(2, 3, 5, dim=8),
-        case(2, 2, rng.randint(6, 9)),
+        case(2, 3, 5, dim=8, vectors=double),
+        case(2, 2, rng.randint(6, 9), dtype=half),
         case(1, 2, 1),
-        case(1, 2, 4, dtype=torch.bfloat16),
-        case(3, 2, 6, dim=5),
-        case(2, 1, 3, dim=7, dtype=torch.bfloat16, vectors=torch.float32),
-        case(1, 3, 2, dtype=torch.float64, vectors=torch.float32),
+        case(3, 2, 6, dim=5, dtype=torch.bfloat16),
+        case(2, 1, 3, dim=7, dtype=torch.bfloat16, vectors=single),
+        case(1, 3, 2, dtype=double, vectors=single),
     ]
 
 
 BOTH_SIDES = Exercise(
     slug="transformer-xl-both-sides", title="Repair: a shift where nothing is masked",
     kind="repair", minutes=20, points=2, name="position_scores", reference=_position_scores,
-    cases=_both_side_cases, properties=(KEEPS_DTYPE_OF_Q,), forbidden=("skew", "TransformerXL"),
+    cases=_both_side_cases,
+    domain={"q": Tensors((4, 4), DTYPES), "vectors": Tensors((3, 3), DTYPES)},
+    roundings=4, scale=_products(_position_scores),
+    properties=(KEEPS_DTYPE_OF_Q,), forbidden=("skew", "TransformerXL"),
     hints=(
         "Let q be ones and give vectors[0] the rows 2, 1, 0, -1, -2 (n = 3, dim = 1). Each entry "
         "of the result then is a distance. Which should it be at query 0, key 2?",
@@ -441,6 +474,15 @@ def _last_query_repeats(q, table, positions):
     return _scores()(torch.cat([q[:-1], q[-2:-1]]), table, positions)
 
 
+def _first_query_repeats(q, table, positions):
+    return _scores()(torch.cat([q[1:2], q[1:]]), table, positions)
+
+
+def _last_key_zero(q, table, positions):
+    right = _scores()(q, table, positions)
+    return torch.cat([right[:, :-1], torch.zeros_like(right[:, -1:])], dim=1)
+
+
 def _agrees(
     scores: Scores,
     positions: list[int],
@@ -492,6 +534,8 @@ SHIFT_TEST = Exercise(
         Version("the score of the key's query", False, _query_of_the_key,
                 "It gives q_j . a_(i-j). Let the queries differ from each other."),
         Version("the last query repeats the one before", False, _last_query_repeats),
+        Version("the first query repeats the second", False, _first_query_repeats),
+        Version("the last key scores 0", False, _last_key_zero),
         Version("rows and columns swapped", False, lambda *given: _scores()(*given).T),
         Version("divided by sqrt(d)", False,
                 lambda q, *more: _scores()(q, *more) / q.shape[-1] ** 0.5,

@@ -7,8 +7,11 @@ from random import Random
 import torch
 from torch import Tensor
 
+from course_grading.domain import Integers
 from course_grading.exercise import Case, Exercise, Mistake
 from course_grading.specs.draw import normal
+
+VOCABULARY = 50_000
 
 
 def _positions(tokens: Tensor) -> Tensor:
@@ -17,12 +20,14 @@ def _positions(tokens: Tensor) -> Tensor:
 
 def _token_cases(rng: Random) -> list[Case]:
     shapes = [(2, 5), (1, 1), (4, 3), (3, 300), (rng.randint(1, 4), rng.randint(5, 12))]
-    return [{"tokens": normal(rng, *shape).mul(90).abs().long()} for shape in shapes]
+    texts = [normal(rng, *shape).mul(90).abs().long() for shape in shapes]
+    return [{"tokens": tokens} for tokens in (VOCABULARY - texts[0], *texts[1:])]
 
 
 COUNT_PLACES = Exercise(
     slug="start-count-places", title="Count the places", kind="implement", minutes=5, points=1,
     name="positions_of", reference=_positions, cases=_token_cases,
+    domain={"tokens": Integers(0, VOCABULARY, axes=(2, 2))},
     hints=(
         "tokens has shape (batch, length). Which of the two numbers says how many places a text "
         "has?",

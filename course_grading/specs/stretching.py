@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache, partial
 from random import Random
 
 import torch
 from torch import Tensor
 
+from course_grading.domain import Described, Number, Positions
 from course_grading.exercise import Case, Exercise, Mistake, Property, Version, mistake
 from course_grading.specs.draw import COUNTS_ITSELF, shuffled
 
 LIBRARY = ("interpolated", "ntk_aware", "dynamic_ntk", "from_rope_parameters", "METHODS")
+FIVE_DIGITS = 84
+"""Roundings of float32 that make one part in 100 000, which is what the tasks ask for."""
+
+
+def _by_itself(*case: object) -> float:
+    """Every number is right to five digits of its own, however large the others are."""
+    return 0.0
 
 
 def _frequencies(dim: int, base: float) -> Tensor:
@@ -57,13 +66,13 @@ def _interpolation_cases(rng: Random) -> list[Case]:
         return {"positions": positions, "scale": scale, "dim": dim, "base": base}
 
     batch = torch.stack([shuffled(rng, 4, 300) for _ in range(2)])
-    far = torch.tensor([[[0], [rng.randint(70_000, 99_000)], [2049]]])
+    far = torch.tensor([[[0], [rng.randint(70_000, 100_000)], [2049]]])
     return [
         case(torch.tensor([1, 5, 90]), 4.0, 8, 10_000.0),
         case(torch.tensor(7), 8.0, 4, 100.0),
         case(batch, 2.5, 2 * rng.randint(4, 16), 500_000.0),
         case(torch.tensor([[3, 3, 90]]), 1.0, 8, 10_000.0),
-        case(far, 16.0, 64, 500_000.0),
+        case(far, 32.0, 128, 500_000.0),
         case(torch.tensor([257, 300, 5, 0]), 3, 2 * rng.randint(20, 60), 1_000_000.0),
         case(torch.zeros(0, dtype=torch.long), 2.0, 6, 100.0),
         case(torch.tensor([9]), 4.0, 2, 30.0),
@@ -74,6 +83,11 @@ INTERPOLATION = Exercise(
     slug="stretch-interpolation", title="Interpolation",
     kind="implement", minutes=10, points=2, name="interpolated_angles",
     reference=_interpolated, cases=_interpolation_cases, forbidden=LIBRARY,
+    roundings=FIVE_DIGITS, scale=_by_itself,
+    domain={
+        "positions": Positions(100_000, axes=(0, 3), empty=True), "scale": Number(1, 32),
+        "dim": Described("an even number from 2 to 128"), "base": Number(30, 1_000_000),
+    },
     hints=(
         "Position p counts as p / scale. At 4 times the length, the last position counts as about "
         "the last one of training.",
@@ -90,6 +104,17 @@ INTERPOLATION = Exercise(
         Mistake("stretched the wrong way",
                 "Your angles are multiplied by scale. A longer text needs *smaller* steps.",
                 _interpolating(lambda positions, scale: positions.double() * scale)),
+        Mistake("not stretched",
+                "These are the angles of the model as it was trained: scale is not used.",
+                _interpolating(lambda positions, scale: positions)),
+        Mistake("frequencies upside down",
+                "Your pairs turn faster and faster, up to the base. Pair i turns by base ** (-2 i "
+                "/ dim) in a step: mind the sign of the exponent.",
+                _interpolating(new_base=lambda base, scale: 1 / base)),
+        Mistake("every angle twice",
+                "You return each angle twice, once for each number of its pair. One for the pair "
+                "is asked for: dim / 2 of them at every position.",
+                lambda *question: torch.cat([_interpolated(*question)] * 2, dim=-1)),
         Mistake("positions and frequencies both divided",
                 "You divide twice. Scale positions, or frequencies: the product is the same.",
                 _interpolating(lambda positions, scale: positions.double() / scale**2)),
@@ -145,14 +170,14 @@ def _base_cases(rng: Random) -> list[Case]:
         return {"base": base, "dim": dim, "original_length": original_length, "length": length}
 
     return [
-        case(10_000.0, 4, 128, 512), case(10_000.0, 512, 2048, 16_384),
+        case(10_000, 4, 128, 512), case(10_000.0, 512, 2048, 16_384),
         case(500_000.0, 2 * rng.randint(8, 64), 2048, rng.randint(5000, 30_000)),
         case(10_000.0, 32, 4096, 4096), case(10_000.0, 32, 4096, rng.randint(100, 3000)),
         case(500_000.0, 32, 4096, rng.randint(100, 3000)),
         # a little longer, and less than twice as long
-        case(10_000.0, 8, 128, 129), case(10_000.0, 64, 128, 192), case(80_000.0, 16, 1000, 1999),
+        case(10_000.0, 8, 128, 129), case(10_000.0, 64, 128, 192), case(100.0, 16, 1000, 1999),
         case(1_000_000.0, 6, 8192, rng.randint(8300, 12_000)), case(10_000.0, 4, 128, 127),
-        case(10_000.0, 128, 4096, 4096 * rng.randint(20, 40)),
+        case(10_000.0, 128, 4096, 4096 * rng.randint(40, 64)), case(80_000.0, 8, 128, 1),
     ]  # fmt: skip
 
 
@@ -160,6 +185,12 @@ BASE = Exercise(
     slug="stretch-ntk-base", title="The base",
     kind="implement", minutes=10, points=2, name="ntk_base",
     reference=_ntk_base, cases=_base_cases, forbidden=LIBRARY,
+    roundings=FIVE_DIGITS, scale=_by_itself,
+    domain={
+        "base": Number(100, 1_000_000), "dim": Described("an even number from 4 to 512"),
+        "original_length": Number(128, 8192, whole=True),
+        "length": Number(1, 262_144, whole=True),
+    },
     hints=(
         "Frequencies are base ** (-2 i / dim), and the slowest pair has i = dim / 2 - 1. What is "
         "its exponent?",
@@ -288,17 +319,18 @@ def _server_cases(rng: Random) -> list[Case]:
         case([100, 512, 128], 16, 100.0, 128),
         case([1024, between, 2048, between], 8, 10_000.0, 128),
         case([300, 40, 299, 1], 4, 500.0, 100),
+        case([], 6, 10_000.0, 128),
         # a little longer, and less than twice as long
         case([129, 192, 128, 127, 255, 129], 8, 10_000.0, 128),
         # as before, with another base, another original length, another dim
         case([129, 512, 60], 8, 700.0, 128), case([129, 512, 60], 8, 10_000.0, 64),
         case([129, 512, 60], 12, 10_000.0, 64),
-        case([rng.randint(9000, 20_000), 5000, 4097], 2 * rng.randint(20, 60), 500_000.0, 4096),
+        case([rng.randint(9000, 20_000), 5000, 4097], 2 * rng.randint(20, 64), 500_000.0, 4096),
     ]  # fmt: skip
 
 
 def _none_faster(case: Case, served: list[Tensor]) -> bool:
-    fastest = _frequencies(case["dim"], case["base"]) + 1e-5
+    fastest = _frequencies(case["dim"], case["base"]) * (1 + 1e-5)
     return all(bool((frequencies <= fastest).all()) for frequencies in served)
 
 
@@ -306,6 +338,12 @@ SERVER = Exercise(
     slug="stretch-server", title="Repair: a server that remembers",
     kind="repair", minutes=15, points=3, name="serve",
     reference=_serve_by(_never_below_1), cases=_server_cases, forbidden=LIBRARY,
+    roundings=FIVE_DIGITS, scale=_by_itself,
+    domain={
+        "lengths": Described("a list of whole numbers from 1 to 20 000, in any order, or empty"),
+        "dim": Described("an even number from 4 to 128"), "base": Number(100, 500_000),
+        "original_length": Number(64, 4096, whole=True),
+    },
     properties=(
         Property("no pair turns faster than in training", _none_faster),
     ),
@@ -411,12 +449,12 @@ def _kept_before(q, k, original_length):
     return all_scores
 
 
-def _by_distance(q, k, original_length):
-    pairs_q, pairs_k = (torch.complex(*x.double().chunk(2, dim=-1)) for x in (q, k))
+def _by_distance(q, k, original_length, dtype=torch.float64):
+    pairs_q, pairs_k = (torch.complex(*x.to(dtype).chunk(2, dim=-1)) for x in (q, k))
     all_scores = []
     for t in range(len(q)):
         distance = torch.arange(t, -1, -1)[:, None]
-        turn = torch.exp(1j * distance * _now(q.shape[-1], t + 1, original_length))
+        turn = torch.exp(1j * distance * _now(q.shape[-1], t + 1, original_length).to(dtype))
         scores = (pairs_q[t] * pairs_k[: t + 1].conj() * turn).real.sum(dim=-1)
         all_scores.append(_like(scores, q))
     return all_scores
@@ -452,10 +490,15 @@ def _backwards(q, k, original_length):
 QUERIES, KEYS = torch.randn(2, 12, 8, generator=torch.Generator().manual_seed(3)).double()
 
 
+@cache
+def _expected(original_length: int) -> list[Tensor]:
+    return _kept_before(QUERIES, KEYS, original_length)
+
+
 def _compare(
     rows: Rows, places: range = range(12), tolerance: float = 1e-3, original_length: int = 4
 ) -> None:
-    expected = _kept_before(QUERIES, KEYS, original_length)
+    expected = _expected(original_length)
     got = rows(QUERIES, KEYS, original_length)
     for t in places:
         assert got[t].shape == (t + 1,)
@@ -485,6 +528,9 @@ CACHE_TEST = Exercise(
         Version("all turned again at every step", True, _rows_by(_now)),
         Version("a cache of keys before the turn", True, _kept_before),
         Version("by distance, in complex numbers", True, _by_distance),
+        Version("in float32", True, partial(_by_distance, dtype=torch.float32),
+                "It computes in float32, so its scores are off by less than 0.0001. A test that "
+                "allows 0.001 accepts it."),
         Version("keys kept after the turn", False, _rows_by(_now, _each_of_its_day)),
         Version("never stretched", False, _rows_by(_plain)),
         Version("stretched for the whole text from the start", False, lambda q, k, original_length:

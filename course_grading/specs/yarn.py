@@ -10,6 +10,7 @@ from random import Random
 import torch
 from torch import Tensor
 
+from course_grading.domain import Described, Number, Positions, Tensors
 from course_grading.exercise import Case, Exercise, Mistake, Property, Version, mistake
 
 
@@ -62,7 +63,7 @@ def _by_parts_cases(rng: Random) -> list[Case]:
         case(_frequencies(32, 100.0), 1.0, 128, 1.0, 4.0),
         case(_frequencies(32, 100.0), 4.0, 40, 2.0, 6.0),  # a ramp over fast pairs: large errors
         case(unsorted, rng.uniform(2, 9), 1000, 1.5, 20.0),
-        case(_frequencies(48, 10_000.0).flip(0).float(), 6.0, 300, 1.0, 10.0),
+        case(_frequencies(48, 10_000.0).flip(0).float(), 6, 300, 1.0, 10.0),
         case(torch.tensor([0.011]), 3.5, 1024, 0.25, 2.5),
     ]
 
@@ -75,6 +76,12 @@ def _slowed_between(case: Case, value: Tensor) -> bool:
 BY_PARTS = Exercise(
     slug="yarn-by-parts", title="By parts", kind="implement", minutes=15, points=3,
     name="by_parts_of", reference=_by_parts(), cases=_by_parts_cases,
+    roundings=84, scale=lambda *case: 0.0,  # each right to one part in 100 000 of itself
+    domain={
+        "frequencies": Tensors((1, 1), (torch.float32, torch.float64)), "factor": Number(1, 16),
+        "original_length": Number(40, 8192, whole=True),
+        "slow": Number(0.25, 2), "fast": Number(2.5, 32),
+    },
     forbidden=("by_parts", "llama3", "yarn", "from_rope_parameters", "METHODS"),
     properties=(
         Property("every pair is slowed by something from 1 to factor", _slowed_between),
@@ -93,6 +100,10 @@ BY_PARTS = Exercise(
         Mistake("2 pi forgotten",
                 "original_length * frequency is an angle in radians. One turn has 2 pi of them.",
                 _by_parts(turns=lambda frequencies, length, factor: length * frequencies)),
+        Mistake("turns upside down",
+                "You divide the wavelength by the length. The turns that a pair makes are the "
+                "length divided by its wavelength: a fast pair makes many.",
+                _by_parts(turns=lambda f, length, factor: 1 / _turns(f, length))),
         Mistake("ramp linear in the wavelength",
                 "The ends are right, but between them your ramp is linear in the wavelength. It "
                 "should be linear in turns, original_length / wavelength.",
@@ -231,13 +242,20 @@ def _yarn_cases(rng: Random) -> list[Case]:
         case(torch.tensor([99_991, 65_537, 70_001]), 64, 10_000.0, 2.5, 4096),
         case(torch.tensor([[5], [rng.randint(4000, 90_000)]]), 48, 500.0, rng.uniform(3, 12), 1024),
         case(torch.tensor([[[1, 900, 30]], [[2, 40, 8000]]]), 6, 1_000_000.0, 1.0, 300),
-        case(torch.arange(5000, 5003), 128, 1_000_000.0, 40.0, 32_768),
+        case(torch.tensor([5001, 5001, 5002]), 128, 1_000_000.0, 40, 32_768),
+        case(torch.tensor(rng.randint(100, 9000)), 2, 100.0, 3.0, 256),
+        case(torch.zeros(2, 0, dtype=torch.long), 8, 10_000.0, 4.0, 2048),
     ]
 
 
 YARN = Exercise(
     slug="yarn-backwards", title="Repair: a YaRN that came out backwards", kind="repair",
     minutes=15, points=3, name="yarn_table", reference=_yarn_table(), cases=_yarn_cases,
+    domain={
+        "positions": Positions(100_000, axes=(0, 3), empty=True),
+        "dim": Described("an even number from 2 to 128"), "base": Number(100, 1_000_000),
+        "factor": Number(1, 40), "original_length": Number(256, 32_768, whole=True),
+    },
     forbidden=("yarn", "by_parts", "llama3", "from_rope_parameters", "METHODS"),
     hints=(
         "Print frequencies / slowed for dim = 64, base 10 000, factor 4, original_length 2048: "

@@ -46,6 +46,14 @@ def embed_padded_in_float64(x, mask, table):
     return torch.where(mask[..., None], x.double() + rows, x.double()).to(x.dtype)
 
 
+def embed_padded_from_the_first_token(x, mask, table):
+    if mask.sum(dim=1).max() > len(table):
+        raise ValueError("no row for the last token")
+    first = mask.int().argmax(dim=1, keepdim=True)
+    positions = (torch.arange(mask.shape[1]) - first).clamp(0, len(table) - 1)
+    return torch.where(mask[..., None], x + table[positions].to(x.dtype), x)
+
+
 def stretch_by_interpolate(table, new_length):
     wide = torch.nn.functional.interpolate(
         table.double().T.unsqueeze(0), size=new_length, mode="linear", align_corners=True
@@ -130,6 +138,7 @@ ALTERNATIVES = {
         embed_padded_by_masks,
         embed_padded_with_an_empty_row,
         embed_padded_in_float64,
+        embed_padded_from_the_first_token,
     ],
     "learned-stretch": [
         stretch_by_interpolate,

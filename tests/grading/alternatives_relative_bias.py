@@ -107,6 +107,18 @@ def alibi_weights_from_the_newest(scores, slopes, q_positions, k_positions):
     return torch.softmax(scores + bias.to(scores.dtype), dim=-1)
 
 
+def alibi_weights_as_published_in_float32(scores, slopes, q_positions, k_positions):
+    if scores.dtype != torch.float32:
+        return alibi_weights_from_the_newest(scores, slopes, q_positions, k_positions)
+    bias = slopes[:, None, None] * k_positions.to(scores.dtype)
+    return (scores + bias).softmax(dim=-1)
+
+
+def alibi_weights_with_slopes_in_half(scores, slopes, q_positions, k_positions):
+    distance = (q_positions[:, None] - k_positions).to(scores.dtype)
+    return (scores - slopes.to(scores.dtype)[:, None, None] * distance).softmax(dim=-1)
+
+
 def alibi_test_by_hand(bias):
     got = bias(torch.tensor([300, 310]), torch.tensor([299, 302, 7]), 3)
     want = [
@@ -140,6 +152,8 @@ ALTERNATIVES = {
         alibi_weights_in_float32,
         alibi_weights_by_place_in_float32,
         alibi_weights_from_the_newest,
+        alibi_weights_as_published_in_float32,
+        alibi_weights_with_slopes_in_half,
     ],
     "alibi-test": [alibi_test_by_hand, alibi_test_by_properties],
 }

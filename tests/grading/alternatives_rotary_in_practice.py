@@ -63,6 +63,23 @@ def decode_by_torch(q, k, v, past_k, past_v, frequencies):
     return torch.nn.functional.scaled_dot_product_attention(turned(q), k, v, attn_mask=mask), k
 
 
+def decode_in_the_dtype_of_q_with_float32_angles(q, k, v, past_k, past_v, frequencies):
+    old, new = past_k.shape[-2], q.shape[-2]
+    angles = torch.arange(old, old + new, dtype=frequencies.dtype)[:, None] * frequencies
+    if q.dtype != torch.float64:
+        angles = torch.arange(old, old + new).float()[:, None] * frequencies.float()
+    cos, sin = (torch.cat([t, t], dim=-1).to(q.dtype) for t in (angles.cos(), angles.sin()))
+
+    def turned(x):
+        first, second = x.chunk(2, dim=-1)
+        return x * cos + torch.cat([-second, first], dim=-1) * sin
+
+    k, v = torch.cat([past_k, turned(k)], dim=2), torch.cat([past_v, v], dim=2)
+    late = torch.arange(old + new) > torch.arange(old, old + new)[:, None]
+    scores = turned(q) @ k.transpose(2, 3) * q.shape[-1] ** -0.5
+    return torch.softmax(scores + torch.zeros_like(scores).masked_fill(late, -1e4), -1) @ v, k
+
+
 def serve_with_a_larger_key(requests):
     tables, results = {}, []
     for x, positions, base in requests:
@@ -103,26 +120,30 @@ def serve_in_loops(requests):
 
 def turn_test_by_hand(turn):
     x = torch.tensor([[5.0, -1.0, 0.5, 2.0], [1.0, 2.0, 3.0, 4.0]])
-    got = turn(x, torch.tensor([7, 3]), 100.0)[1].tolist()
-    c, s, cc, ss = math.cos(3), math.sin(3), math.cos(0.3), math.sin(0.3)
+    got = turn(x, torch.tensor([7, 2003]), 100.0)[1].tolist()
+    c, s, cc, ss = math.cos(2003), math.sin(2003), math.cos(200.3), math.sin(200.3)
     want = [1 * c - 3 * s, 2 * cc - 4 * ss, 3 * c + 1 * s, 4 * cc + 2 * ss]
     assert all(abs(a - b) < 1e-3 for a, b in zip(got, want, strict=True))
 
 
 def turn_test_by_matrix(turn):
     x = torch.eye(4)
-    matrix = turn(x, torch.tensor([9, 5, 9, 5]), 16.0)
-    for pair, angle in ((0, 9.0), (1, 5 / 4)):
-        assert abs(matrix[pair, pair] - math.cos(angle)) < 1e-3
-        assert abs(matrix[pair, pair + 2] - math.sin(angle)) < 1e-3
-        assert abs(matrix[pair + 2, pair] + math.sin(angle)) < 1e-3
-        assert abs(matrix[pair + 2, pair + 2] - math.cos(angle)) < 1e-3
-    assert abs(matrix[0, 1]) < 1e-3
+    matrix = turn(x, torch.tensor([909, 5, 909, 5]), 16.0)
+    for pair, angle in ((0, 909.0), (1, 5 / 4)):
+        assert abs(matrix[pair, pair] - math.cos(angle)) < 1e-4
+        assert abs(matrix[pair, pair + 2] - math.sin(angle)) < 1e-4
+        assert abs(matrix[pair + 2, pair] + math.sin(angle)) < 1e-4
+        assert abs(matrix[pair + 2, pair + 2] - math.cos(angle)) < 1e-4
+    assert abs(matrix[0, 1]) < 1e-4
 
 
 ALTERNATIVES = {
     "rotary-convert-weights": [to_half_in_loops, to_half_by_views],
-    "rotary-decode": [decode_in_loops, decode_by_torch],
+    "rotary-decode": [
+        decode_in_loops,
+        decode_by_torch,
+        decode_in_the_dtype_of_q_with_float32_angles,
+    ],
     "rotary-stale-table": [
         serve_with_a_larger_key,
         serve_with_complex_numbers,

@@ -19,6 +19,12 @@ def angles_by_slower_frequencies(positions, scale, dim, base):
     return torch.einsum("...,i->...i", positions.float(), slowed)
 
 
+def angles_by_exponentials_in_float32(positions, scale, dim, base):
+    exponents = torch.arange(0, dim, 2, dtype=torch.float32) / dim
+    frequencies = torch.exp(-torch.tensor(float(base)).log() * exponents)
+    return positions.float()[..., None] * (frequencies / scale)
+
+
 def angles_by_numpy(positions, scale, dim, base):
     frequencies = np.power(float(base), -np.arange(0, dim, 2) / dim)
     return torch.from_numpy(np.multiply.outer(positions.numpy() / scale, frequencies)).float()
@@ -35,14 +41,22 @@ def base_from_the_slowest_pair(base, dim, original_length, length):
     return np.power(slowest, -dim / (dim - 2)).item()
 
 
-def base_as_a_whole_number(base, dim, original_length, length):
-    return round(max(base, base * (length / original_length) ** (dim / (dim - 2))))
+def base_in_float32(base, dim, original_length, length):
+    stretch = torch.tensor([base, length / original_length]).log()
+    return (stretch[0] + stretch[1].clamp(min=0) * dim / (dim - 2)).exp()
 
 
 def serve_one_by_one(lengths, dim, base, original_length):
     plain = base ** (-torch.arange(dim // 2) / (dim // 2))
     even = torch.arange(dim // 2) / (dim // 2 - 1)
     return [plain / (n / original_length if n > original_length else 1.0) ** even for n in lengths]
+
+
+def serve_by_exponentials_in_float32(lengths, dim, base, original_length):
+    pairs = torch.arange(dim // 2, dtype=torch.float32)
+    stretches = (torch.tensor(lengths, dtype=torch.float32) / original_length).clamp(min=1)
+    plain, more = torch.tensor(float(base)).log() * 2 / dim, stretches.log() * 2 / (dim - 2)
+    return list(torch.exp(-pairs * (plain + more)[:, None]))
 
 
 def serve_by_numpy(lengths, dim, base, original_length):
@@ -96,10 +110,16 @@ ALTERNATIVES = {
     "stretch-interpolation": [
         angles_in_loops,
         angles_by_slower_frequencies,
+        angles_by_exponentials_in_float32,
         angles_by_numpy,
     ],
-    "stretch-ntk-base": [base_by_logarithms, base_from_the_slowest_pair, base_as_a_whole_number],
-    "stretch-server": [serve_one_by_one, serve_by_numpy, serve_from_the_slowed_pairs],
+    "stretch-ntk-base": [base_by_logarithms, base_from_the_slowest_pair, base_in_float32],
+    "stretch-server": [
+        serve_one_by_one,
+        serve_by_exponentials_in_float32,
+        serve_by_numpy,
+        serve_from_the_slowed_pairs,
+    ],
     "stretch-cache-test": [
         rows_test_on_unit_vectors,
         rows_test_against_short_texts,

@@ -66,7 +66,7 @@ def yarn_in_loops(positions, dim, base, factor, original_length):
             keep = min(1, max(0, (original_length * theta / (2 * math.pi) - 1) / 31))
             angle = position * theta * (keep + (1 - keep) / factor)
             rows.append((size * math.cos(angle), size * math.sin(angle)))
-    return torch.tensor(rows).T.reshape(2, *positions.shape, dim // 2)
+    return torch.tensor(rows).reshape(-1, 2).mT.reshape(2, *positions.shape, dim // 2)
 
 
 def stretch_test_in_float32(stretch):

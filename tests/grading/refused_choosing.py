@@ -378,6 +378,28 @@ def not_a_number_far_out(config):
     return Root()
 
 
+def no_number_before_training(config):
+    class Shares(PositionScheme):
+        def __init__(self):
+            super().__init__()
+            self.reach = torch.nn.Parameter(torch.zeros(config.num_heads, 1, 1))
+
+        def score_bias(self, q, k, q_positions, k_positions):
+            distance = differences(q_positions, k_positions).float().unsqueeze(-3)
+            return -distance.abs() / self.reach.abs()
+
+    return Shares()
+
+
+def two_heads_written_in(config):
+    class Two(PositionScheme):
+        def score_bias(self, q, k, q_positions, k_positions):
+            distance = differences(q_positions, k_positions).float().unsqueeze(-3)
+            return -distance.abs() * torch.tensor([0.1, 1.0])[:, None, None]
+
+    return Two()
+
+
 REFUSED = {
     "choose-bits-to-words": [0.52, 1.434, 1.294, 2.6, 6.5, 7.17, 8.69, 13.46, 12.13, 0.165],
     "choose-reach": [
@@ -402,5 +424,6 @@ REFUSED = {
         longest_text_so_far, first_text_sets_the_unit, one_bias_for_each_shape,
         one_bias_for_each_text_of_a_shape, random_in_every_call, nearest_key_by_rank,
         symmetric_and_flat, tokens_counted_when_embedded, not_a_number_far_out,
+        no_number_before_training, two_heads_written_in,
     ],
 }  # fmt: skip

@@ -90,6 +90,15 @@ def turn_first_head_only(turn):
     whole(lambda x, at: turn(x, at)[:, :1].expand_as(x))
 
 
+def turn_first_text_only(turn):
+    whole = turn_scores([[0, 3, 17], [5, 6, 40]])
+    whole(lambda x, at: turn(x, at)[:1].expand_as(x))
+
+
+def turn_equal_distances(turn):
+    turn_scores([[0, 3, 17], [5, 8, 22]])(turn)
+
+
 def turn_more_texts_than_heads(turn):
     """The version that mixes texts and heads raises here; two others stay."""
     turn_scores([[0, 1, 2], [0, 1, 2], [0, 1, 2]], heads=1)(turn)
@@ -346,6 +355,11 @@ def wrong_one_only(test):
     assert rejects(test, lambda positions, dim: encoding(2 * positions, dim))
 
 
+def in_float64_alone(test):
+    test(encoding)
+    assert rejects(test, lambda positions, dim: encoding(2 * positions, dim))
+
+
 def in_float32_alone(test):
     test(encoding_in_float32)
     assert rejects(test, lambda positions, dim: encoding(2 * positions, dim))
@@ -387,8 +401,9 @@ REFUSED = {
         embed_at([0, 3, 11], 2, allowed=1.0),
     ],
     "museum-turn": [
-        turn_keeps_distances, turn_first_head_only, turn_as_halves,
-        turn_more_texts_than_heads, turn_scores([0, 3, 17]), turn_scores([[0, 3, 17], [0, 3, 17]]),
+        turn_keeps_distances, turn_first_head_only, turn_first_text_only, turn_equal_distances,
+        turn_as_halves, turn_more_texts_than_heads, turn_scores([0, 3, 17]),
+        turn_scores([[0, 3, 17], [0, 3, 17]]),
         turn_scores([[0, 3, 17], [5, 6, 40]], heads=1), turn_scores([[0, 3], [5, 9]], base=500.0),
     ],
     "museum-table": [
@@ -415,10 +430,11 @@ REFUSED = {
     "museum-reach": [
         reach_linear_in_turns, reach_falls, reach_new_function_each_time, reach_exactly,
         reach_ends(8192), reach_ends(500, 8192, 500), reach_ends(8192, 8192, 2048),
-        reach_ends(500, 8192, 8192, 500, pick=(0,)), reach_ends(500, 8192, 8192, 500, allowed=0.9),
+        reach_ends(500, 8192, 8192, 500, pick=(0,)), reach_ends(500, 8192, 8192, 500, pick=(-1,)),
+        reach_ends(500, 8192, 8192, 500, allowed=0.9),
     ],
     "museum-tests": [
-        right_ones_only, wrong_one_only, in_float32_alone, wrong_at_0_already, of_another_shape,
-        any_error_will_do, asks_for_true, broken_far_out_only,
+        right_ones_only, wrong_one_only, in_float32_alone, in_float64_alone, wrong_at_0_already,
+        of_another_shape, any_error_will_do, asks_for_true, broken_far_out_only,
     ],
 }  # fmt: skip

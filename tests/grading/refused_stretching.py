@@ -89,6 +89,10 @@ def at_most_8_times(base, dim, original_length, length):
     return raised(base, dim, min(8, length / original_length))
 
 
+def to_a_whole_number(base, dim, original_length, length):
+    return round(raised(base, dim, length / original_length))
+
+
 def half_of_the_growth(base, dim, original_length, length):
     return raised(base, dim, 1 + (length - original_length) / original_length / 2)
 
@@ -242,6 +246,7 @@ REFUSED = {
     "stretch-ntk-base": [
         from_twice_on, from_one_and_a_half_on, always_the_base, rounded_up, nearest_whole_ratio,
         next_power_of_two, heads_of_64, at_most_8_times, half_of_the_growth,
+        to_a_whole_number,
     ],
     "stretch-too-far": [1.0, 8.0, 5.0, 0.625, 1.68, 1.71, 1.5, 1.62, 2, 0.2],
     "stretch-server": [

@@ -1,0 +1,40 @@
+"""Small changes to lesson 07's solutions that are right after all, and why."""
+
+HALF_PERCENT = "One part in ten thousand is far less than the half percent that the task allows."
+THIRD_OF_FOUR = "Every tensor has four axes, so that axis -2 and axis 2 are the same one."
+SECOND_OF_TWO = "x always has two axes, so that axis -1 and axis 1 are the same one."
+CAT = "`k, v = torch.cat([past_k, k], dim=-2), torch.cat([past_v, v], dim=-2)`"
+SEEN = "`seen = torch.ones(q.shape[-2], k.shape[-2]).tril(k.shape[-2] - q.shape[-2]) == 1`"
+
+OTHER_PLACE = (
+    "Another position of the same kind: the pairs have turned far from where they stood, and the "
+    "test still tells all wrong versions from right ones."
+)
+EXPECTED = 'in `assert torch.allclose(got, expected, atol=1e-4), f"{got} is not {expected}"`'
+
+EQUAL = {
+    "rotary-slowest-hand": {
+        "10000 to 10001 in `wavelength = 2 * math.pi * 10_000 ** (30 / 128)`": HALF_PERCENT,
+        "10000 to 9999 in `wavelength = 2 * math.pi * 10_000 ** (30 / 128)`": HALF_PERCENT,
+    },
+    "rotary-decode": {
+        "USub dropped in `positions = past_k.shape[-2] + torch.arange(q.shape[-2])`": THIRD_OF_FOUR,
+        f"USub dropped in {CAT}": THIRD_OF_FOUR,
+        f"USub dropped in {SEEN}": THIRD_OF_FOUR,
+    },
+    "rotary-stale-table": {
+        "USub dropped in `dim = x.shape[-1]`": SECOND_OF_TWO,
+        "USub dropped in `pairs = torch.complex(*x.double().chunk(2, dim=-1)) * hands`": (
+            SECOND_OF_TWO
+        ),
+        "USub dropped in `results.append("
+        "torch.cat([pairs.real, pairs.imag], dim=-1).to(x.dtype))`": SECOND_OF_TWO,
+    },
+    "rotary-halves-test": {
+        f"atol= dropped {EXPECTED}": (
+            "Without atol a hundred-thousandth of each number remains as the tolerance, and no "
+            "number here is near 0, so that the rounding of float32 stays below it."
+        ),
+        "in `positions = torch.tensor([7, 1003])`": OTHER_PLACE,
+    },
+}
