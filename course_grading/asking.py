@@ -1,25 +1,57 @@
 """Asking: call a learner's answer on given inputs, and note what comes back as plain values.
 
-Everything in and out is plain JSON. So the same lines serve `check` in a notebook and grading,
-where they run in the learner's kernel and the judging is done elsewhere.
+The same lines serve `check` in a notebook and grading, where they run in the learner's kernel and
+the judging is done elsewhere. There the kernel gets the inputs as JSON, and for a test to write the
+versions as functions without names, in an order of their own: no reference, no mistake, and nothing
+that says which version is right.
 """
 
 from __future__ import annotations
 
+import base64
 import json
-from collections.abc import Callable, Mapping
+import pickle
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from random import Random
-from typing import Any
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, Protocol
 
-from course_grading.exercise import Exercise
+import cloudpickle  # type: ignore[import-untyped]
+
 from course_grading.values import decode, elements, encode, short
+
+if TYPE_CHECKING:
+    from course_grading.exercise import Exercise
 
 MIME = "application/vnd.course.answer+json"
 LARGEST = 400_000
 """Characters of JSON that one outcome may have; what is asked for needs far less."""
 Outcome = dict[str, Any]
+
+
+class Askable(Protocol):
+    """What is known of an exercise where it is asked."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def evidence(self) -> Callable[..., Any] | None: ...
+    @property
+    def functions(self) -> Sequence[Callable[..., Any]]:
+        """The versions that a learner's test is run on."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """All that a kernel gets to know of an exercise."""
+
+    kind: str
+    evidence: Callable[..., Any] | None
+    functions: Sequence[Callable[..., Any]]
 
 
 def draw(exercise: Exercise, rng: Random) -> list[Any]:
@@ -36,7 +68,7 @@ def draw(exercise: Exercise, rng: Random) -> list[Any]:
 
 
 def ask_all(
-    exercise: Exercise, answer: Any, questions: list[Any], again: bool = False
+    exercise: Askable, answer: Any, questions: list[Any], again: bool = False
 ) -> list[Outcome]:
     """One outcome for each question: {"value": ...} or {"raised": ..., "message": ...}.
 
@@ -50,7 +82,7 @@ def ask_all(
         message = f"it should be a function, got {short(answer)}"
         return [{"raised": "TypeError", "message": message} for _ in questions]
     if exercise.kind == "test":
-        return [ask(answer, (_nameless(exercise.versions[i].function),)) for i in questions]
+        return [ask(answer, (_nameless(exercise.functions[i]),)) for i in questions]
     if exercise.evidence:
         answer = partial(exercise.evidence, answer)
     outcomes = [_ask_case(answer, question) for question in questions]
@@ -108,21 +140,47 @@ def _nameless(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def cell_source(exercise: Exercise, questions: list[Any], specs: str) -> str:
     """The code of a check cell in grading: it asks, and only asks."""
+    functions: list[Callable[..., Any]] = []
+    if exercise.kind == "test":
+        functions = [_unnamed(exercise.functions[i]) for i in questions]
+        questions = list(range(len(functions)))
+    carried = _carried((exercise.evidence, functions), specs)
+    asked = json.dumps([exercise.kind, exercise.name, questions, carried])
     return (
         "from course_grading.asking import answer_cell as _answer_cell\n"
-        f"_answer_cell({specs!r}, {exercise.slug!r}, globals(), {json.dumps(questions)!r})"
+        f"_answer_cell({asked!r}, globals())"
     )
 
 
-def answer_cell(specs: str, slug: str, namespace: Mapping[str, Any], questions: str) -> None:
-    """Ask the answer found in `namespace`, and display the outcomes for the judge to read."""
-    from importlib import import_module
+def _unnamed(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same function, called as every other version is."""
+    if not isinstance(function, FunctionType):
+        return function
+    code = function.__code__.replace(
+        co_name="version", co_qualname="version", co_filename="version", co_firstlineno=1
+    )
+    copy = FunctionType(
+        code, function.__globals__, "version", function.__defaults__, function.__closure__
+    )
+    copy.__kwdefaults__ = function.__kwdefaults__
+    return copy
 
+
+def _carried(functions: Any, specs: str) -> str:
+    """Functions of the specs as text, by value: the kernel must not import where they are from."""
+    for name, module in list(sys.modules.items()):
+        if name == specs or name.startswith(f"{specs}."):
+            cloudpickle.register_pickle_by_value(module)
+    return base64.b64encode(cloudpickle.dumps(functions)).decode()
+
+
+def answer_cell(asked: str, namespace: Mapping[str, Any]) -> None:
+    """Ask the answer found in `namespace`, and display the outcomes for the judge to read."""
     from IPython.core.getipython import get_ipython
 
-    exercise: Exercise = import_module(specs).EXERCISES[slug]
+    kind, name, questions, carried = json.loads(asked)
     payload: dict[str, Any] = {"undefined": True}
-    if exercise.name in namespace:
-        answer = namespace[exercise.name]
-        payload = {"outcomes": ask_all(exercise, answer, json.loads(questions), again=True)}
+    if name in namespace:
+        exercise = Asked(kind, *pickle.loads(base64.b64decode(carried)))
+        payload = {"outcomes": ask_all(exercise, namespace[name], questions, again=True)}
     get_ipython().display_pub.publish({MIME: payload, "text/plain": "answer"})  # type: ignore

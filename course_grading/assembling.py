@@ -7,27 +7,37 @@ the released ones, so it does not matter what was edited, deleted or forged ther
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from course_grading.exercise import Exercise
-from course_grading.forbidden import bound_names, forbidden_in_cells, parse
-from course_grading.notebooks import BUTTON, Cell, grade_id, role_and_exercise
+from course_grading.forbidden import bound_names, forbidden_in_cells, parse, reads_grader, shortcut
+from course_grading.notebooks import BUTTON, Cell
+from course_grading.verdicts import Verdict
 
 NOT_ATTEMPTED = "`{name}` is still to be written."
 MISSING = (
     "there is no answer cell, and no other cell that defines `{name}`. "
     "`course reset {number}` brings the cell back, `course update` those of a newer release."
 )
+READS_GRADER = (
+    "the cell uses parts of `course_grading` that belong to the grader, so it was not run: "
+    "`check`, `hint`, `progress` and `grade_button` are there for you."
+)
 
 
 @dataclass(frozen=True)
 class Placed:
-    """A cell in its place. `learners`: it comes from the learner's file."""
+    """A cell in its place."""
 
     cell: Cell
     role: str
-    exercise: str | None
+    """"answer", "check", "beside" for a cell of the learner's own, "other" for a released one."""
+    exercise: str
+    """The one that it belongs to; of a released cell that is no answer or check, ""."""
     learners: bool
+    """Whether it comes from the learner's file."""
 
 
 def merge(released: list[Cell], learner: list[Cell]) -> list[Placed]:
@@ -41,25 +51,24 @@ def merge(released: list[Cell], learner: list[Cell]) -> list[Placed]:
     following: dict[str, list[Cell]] = {}
     for cell in learner:
         slot = slots.get(id(cell))
-        followed = slot["id"] if slot else followed
+        followed = slot.id if slot else followed
         if slot is None or _is_edited(cell, slot):
             following.setdefault(followed, []).append(cell)
-    answers = {slot["id"]: cell for cell in learner if (slot := slots.get(id(cell)))}
-    first = next(filter(None, (role_and_exercise(cell)[1] for cell in released)), None)
+    answers = {slot.id: cell for cell in learner if (slot := slots.get(id(cell)))}
+    first = next((cell.exercise for cell in released if cell.exercise), "")
     placed, exercise = [_beside(cell, first) for cell in following.get("", [])], first
     for cell in released:
-        role, of_exercise = role_and_exercise(cell)
-        exercise = of_exercise or exercise
-        if role == "answer" and cell["id"] in answers:
-            answer = {**cell, "source": answers[cell["id"]]["source"]}
-            placed.append(Placed(answer, role, exercise, learners=True))
+        exercise = cell.exercise or exercise
+        if cell.role == "answer" and cell.id in answers:
+            answer = replace(cell, source=answers[cell.id].source)
+            placed.append(Placed(answer, cell.role, exercise, learners=True))
         else:
-            placed.append(Placed(cell, role, of_exercise, learners=False))
-        placed += [_beside(learners, exercise) for learners in following.get(cell["id"], [])]
+            placed.append(Placed(cell, cell.role, cell.exercise, learners=False))
+        placed += [_beside(learners, exercise) for learners in following.get(cell.id, [])]
     return placed
 
 
-def _beside(cell: Cell, exercise: str | None) -> Placed:
+def _beside(cell: Cell, exercise: str) -> Placed:
     return Placed(cell, "beside", exercise, learners=True)
 
 
@@ -71,29 +80,27 @@ def _match(released: list[Cell], learner: list[Cell]) -> dict[int, Cell]:
     """
     slots: dict[int, Cell] = {}
     for same in (
-        lambda a, b: a["id"] == b["id"],
-        lambda a, b: grade_id(a) != "" and grade_id(a) == grade_id(b),
-        lambda a, b: a["source"] == b["source"],
+        lambda a, b: a.id == b.id,
+        lambda a, b: a.grade_id != "" and a.grade_id == b.grade_id,
+        lambda a, b: a.source == b.source,
     ):
-        filled = {slot["id"] for slot in slots.values()}
+        filled = {slot.id for slot in slots.values()}
         for slot in released:
             candidates = [
                 cell
                 for cell in learner
-                if id(cell) not in slots
-                and cell["cell_type"] == slot["cell_type"]
-                and same(slot, cell)
+                if id(cell) not in slots and cell.kind == slot.kind and same(slot, cell)
             ]
-            if candidates and slot["id"] not in filled:
-                changed = [c for c in candidates if not same_code(c["source"], slot["source"])]
+            if candidates and slot.id not in filled:
+                changed = [c for c in candidates if not same_code(c.source, slot.source)]
                 slots[id((changed or candidates)[0])] = slot
     return slots
 
 
 def _is_edited(cell: Cell, slot: Cell) -> bool:
     """Whether the learner wrote into a cell that is no place for answers."""
-    free = role_and_exercise(slot)[0] == "other" and slot["id"] != BUTTON
-    return free and not same_code(cell["source"], slot["source"])
+    free = slot.role == "other" and slot.id != BUTTON
+    return free and not same_code(cell.source, slot.source)
 
 
 def same_code(one: str, other: str) -> bool:
@@ -104,69 +111,92 @@ def same_code(one: str, other: str) -> bool:
     return all(trees) and len({ast.dump(tree) for tree in trees if tree}) == 1
 
 
+@dataclass(frozen=True)
+class ToRun:
+    """A cell as a judge runs it."""
+
+    name: str
+    """Its number, the same in every round."""
+    role: str
+    exercise: str
+    source: str
+
+    @property
+    def begins(self) -> str:
+        """Its first line, to say which cell is meant."""
+        return next((line.strip() for line in self.source.splitlines() if line.strip()), "")[:60]
+
+
 @dataclass
 class Assembled:
     """What to run (`cells`), and what is known without running anything (`decided`)."""
 
-    cells: list[Placed]
-    asked: list[str]
-    decided: dict[str, tuple[str, str]] = field(default_factory=dict)
+    cells: list[ToRun] = field(default_factory=list)
+    decided: dict[str, Verdict] = field(default_factory=dict)
 
 
 def assemble(
-    released: list[Cell], learner: list[Cell], exercises: dict[str, Exercise]
+    released: list[Cell], learner: list[Cell], exercises: Mapping[str, Exercise]
 ) -> Assembled:
     """The cells to run, in order; a check cell stays in only if there is something to ask."""
-    placed = [one for one in merge(released, learner) if one.cell["cell_type"] == "code"]
-    stubs = {cell["id"]: cell["source"] for cell in released}
+    placed = [one for one in merge(released, learner) if one.cell.kind == "code"]
+    stubs = {cell.id: cell.source for cell in released}
     written = [one for one in placed if one.learners and not _untouched(one, stubs)]
-    assembled = Assembled([], [])
+    ours = [one for one in written if reads_grader(one.cell.source)]
+    decided: dict[str, Verdict] = {}
     without_slot: set[str] = set()
+    asked: set[str] = set()
     for one in placed:
-        if one.role != "answer" or one.exercise is None:
+        if one.role != "answer":
             continue
         exercise = exercises[one.exercise]
         touched = one in written
         elsewhere = any(_defines(other, exercise) for other in written if other is not one)
-        used = forbidden_in_cells(exercise, [other.cell["source"] for other in [*written, one]])
+        used = forbidden_in_cells(exercise, [other.cell.source for other in [*written, one]])
         if not touched and not elsewhere:
-            verdict = ("not attempted", NOT_ATTEMPTED) if one.learners else ("missing", MISSING)
-            decided = (verdict[0], verdict[1].format(name=exercise.name, number=exercise.number))
-            assembled.decided[exercise.slug] = decided
+            verdict = "not attempted" if one.learners else "missing"
+            says = NOT_ATTEMPTED if one.learners else MISSING
+            message = says.format(name=exercise.name, number=exercise.number)
+            decided[exercise.slug] = Verdict(verdict, message=message)
+        elif one in ours:
+            decided[exercise.slug] = Verdict("not attempted", message=READS_GRADER)
         elif used:
-            from course_grading.checking import shortcut
-
-            assembled.decided[exercise.slug] = ("not attempted", shortcut(exercise, used))
+            decided[exercise.slug] = Verdict("not attempted", message=shortcut(exercise, used))
         else:
-            assembled.asked.append(exercise.slug)
+            asked.add(exercise.slug)
             if not touched:
                 without_slot.add(exercise.slug)
-    assembled.cells = _to_run(placed, written, assembled.asked, without_slot)
-    return assembled
+    written = [one for one in written if one not in ours]
+    cells = _to_run(placed, written, asked, without_slot)
+    return Assembled(
+        [ToRun(f"cell-{placed.index(one)}", one.role, one.exercise, _source(one)) for one in cells],
+        decided,
+    )
 
 
 def _to_run(
-    placed: list[Placed], written: list[Placed], asked: list[str], without_slot: set[str]
+    placed: list[Placed], written: list[Placed], asked: set[str], without_slot: set[str]
 ) -> list[Placed]:
     """Set-up, the learner's cells, and checks; a check whose answer stands in no slot is last."""
     runs = []
     for one in placed:
-        setup = one.role == "other" and one.cell["id"] != BUTTON
-        check = one.role == "check" and one.exercise in asked and one.exercise not in without_slot
+        setup = one.role == "other" and one.cell.id != BUTTON
+        check = one.role == "check" and one.exercise in asked - without_slot
         if setup or check or one in written:
             runs.append(one)
     return runs + [one for one in placed if one.role == "check" and one.exercise in without_slot]
 
 
 def _untouched(one: Placed, stubs: dict[str, str]) -> bool:
-    return one.role == "answer" and same_code(one.cell["source"], stubs[one.cell["id"]])
+    return one.role == "answer" and same_code(one.cell.source, stubs[one.cell.id])
 
 
 def _defines(one: Placed, exercise: Exercise) -> bool:
-    tree = parse(one.cell["source"])
-    return exercise.name in (bound_names(tree) if tree else one.cell["source"])
+    tree = parse(one.cell.source)
+    return exercise.name in (bound_names(tree) if tree else one.cell.source)
 
 
-def without_markers(source: str) -> str:
-    """So that no comment in a learner's cell tells nbval to skip it or to expect an error."""
-    return source.replace("NBVAL_", "NBVAL__").replace("PYTEST_VALIDATE_", "PYTEST_VALIDATE__")
+def _source(one: Placed) -> str:
+    """No comment in a learner's cell tells nbval to skip it or to expect an error."""
+    source = one.cell.source
+    return re.sub("(NBVAL|PYTEST_VALIDATE)_", r"\1__", source) if one.learners else source

@@ -8,7 +8,7 @@ import threading
 import time
 from pathlib import Path
 
-from course_grading import runner
+from course_grading import runner, submissions
 from course_grading.report import html_table
 
 
@@ -48,12 +48,13 @@ def graded(path: Path, bar: object) -> str:
     """The table for the file at `path`, with how old the file is; moves `bar` on the way."""
     age = time.time() - path.stat().st_mtime
     settings = runner.Settings()
-    bar.max, bar.value = len(runner.expected(path.name, settings)), 0  # type: ignore[attr-defined]
+    found = submissions.find([path], settings.released)
+    bar.max, bar.value = len(runner.exercises_of(found[0].sheet)), 0  # type: ignore[attr-defined]
 
     def step() -> None:
         bar.value += 1  # type: ignore[attr-defined]
 
-    table = html_table(runner.grade([path], settings, step))
+    table = html_table(runner.grade_all(found, settings, step))
     saved = f"{age:.0f} s" if age < 120 else f"{age / 60:.0f} min"
     return (
         f"<p>{html.escape(path.name)} as it was saved {saved} before you asked: save first if "

@@ -14,13 +14,13 @@ import json
 import secrets
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from course_grading import notebooks, renamed
 from course_grading.assembling import merge, same_code
-from course_grading.notebooks import Cell, role_and_exercise
+from course_grading.notebooks import Cell
 from course_grading.sheets import counted
 
 Sheets = dict[str, list[Cell]]
@@ -44,10 +44,10 @@ def carry(folder: Path, old_sheets: list[OldSheet]) -> Iterator[str]:
     """Write the answers into the sheets in `folder`; one line for each old sheet."""
     sheets = {path.name: notebooks.read(path) for path in sorted(folder.glob("*.ipynb"))}
     homes = {
-        slug: name
+        cell.exercise: name
         for name, cells in sheets.items()
-        for role, slug in map(role_and_exercise, cells)
-        if role == "answer"
+        for cell in cells
+        if cell.role == "answer"
     }
     for old in old_sheets:
         placed = list(_placed(old, homes, sheets))
@@ -68,13 +68,13 @@ class Placed(NamedTuple):
 
 
 def _placed(old: OldSheet, homes: dict[str, str], sheets: Sheets) -> Iterator[Placed]:
-    released = {cell["id"]: cell["source"] for cell in old.base}
+    released = {cell.id: cell.source for cell in old.base}
     today = renamed.as_today(old.mine)
-    of_cells = [homes.get(_exercise_at(cell["id"])) for cell in today]
+    of_cells = [homes.get(_exercise_at(cell.id)) for cell in today]
     home = old.name if old.name in sheets else next(filter(None, of_cells), old.name)
     for was, cell, of_cell in zip(old.mine, today, of_cells, strict=True):
         home = of_cell or home
-        yield Placed(cell, released.get(was["id"]) != was["source"], home)
+        yield Placed(cell, released.get(was.id) != was.source, home)
 
 
 def _exercise_at(cell_id: str) -> str:
@@ -85,13 +85,13 @@ def _exercise_at(cell_id: str) -> str:
 def _cells_for(name: str, new: list[Cell], placed: list[Placed]) -> Iterator[Cell]:
     """The changed cells that belong into a new sheet, and between them the sheet's own cells that
     the learner left as they were, which say where the changed ones stand."""
-    in_new = {cell["id"]: cell for cell in new}
-    answered = {one.cell["id"] for one in placed if one.changed and one.cell["id"]}
+    in_new = {cell.id: cell for cell in new}
+    answered = {one.cell.id for one in placed if one.changed and one.cell.id}
     for cell, changed, home in placed:
         if changed and home == name:
             yield cell
-        elif not changed and cell["id"] in in_new and cell["id"] not in answered:
-            yield in_new[cell["id"]]
+        elif not changed and cell.id in in_new and cell.id not in answered:
+            yield in_new[cell.id]
 
 
 def _merged(new: list[Cell], mine: list[Cell]) -> list[Cell]:
@@ -99,28 +99,27 @@ def _merged(new: list[Cell], mine: list[Cell]) -> list[Cell]:
     used: set[str] = set()
     cells = []
     for one in merge(new, mine):
-        name = one.cell["id"]
+        name = one.cell.id
         name = name if name and name not in used else secrets.token_hex(4)
         used.add(name)
-        cells.append({**one.cell, "id": name})
+        cells.append(replace(one.cell, id=name))
     return cells
 
 
 def _report(folder: Path, old: OldSheet, placed: list[Placed], homes: dict[str, str]) -> str:
     """What became of the answers in an old sheet, as the files now say."""
-    stubs = {renamed.cell_id(cell["id"]): cell["source"] for cell in old.base}
+    stubs = {renamed.cell_id(cell.id): cell.source for cell in old.base}
     answers: dict[str, Cell] = {}
     for cell, changed, _ in placed:
-        role, slug = role_and_exercise(cell)
-        stub = stubs.get(cell["id"], "")
-        if role == "answer" and changed and not same_code(cell["source"], stub):
-            answers.setdefault(slug, cell)
+        stub = stubs.get(cell.id, "")
+        if cell.role == "answer" and changed and not same_code(cell.source, stub):
+            answers.setdefault(cell.exercise, cell)
     arrived: dict[str, int] = {}
     says = []
     for slug, cell in answers.items():
         home = homes.get(slug, "")
-        now = {c["id"]: c["source"] for c in notebooks.read(folder / home)} if home else {}
-        if now.get(cell["id"]) == cell["source"]:
+        now = {c.id: c.source for c in notebooks.read(folder / home)} if home else {}
+        if now.get(cell.id) == cell.source:
             arrived[home] = arrived.get(home, 0) + 1
         else:
             says.append(f"no place for the answer to {slug}, copy it by hand")
@@ -133,10 +132,14 @@ def _report(folder: Path, old: OldSheet, placed: list[Placed], homes: dict[str, 
     return f"{old.name}: {'; '.join(says or ['no answers'])}; your file is kept as {old.backup}"
 
 
+def _old_sheet(name: str, base: list[Any], mine: list[Any], backup: str) -> OldSheet:
+    return OldSheet(name, list(map(Cell.of, base)), list(map(Cell.of, mine)), backup)
+
+
 def main() -> int:
     """Carry over what stands on stdin into the folder that is named."""
-    sheets: list[dict[str, Any]] = json.load(sys.stdin)["sheets"]
-    for line in carry(Path(sys.argv[1]), [OldSheet(**sheet) for sheet in sheets]):
+    sheets = [_old_sheet(**sheet) for sheet in json.load(sys.stdin)["sheets"]]
+    for line in carry(Path(sys.argv[1]), sheets):
         print(line)
     return 0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import textwrap
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -10,10 +11,10 @@ from torch import Tensor
 
 from course_grading.asking import ask_all, draw
 from course_grading.exercise import Exercise
-from course_grading.forbidden import forbidden_in_object
-from course_grading.judging import Verdict, judge, next_step
+from course_grading.forbidden import forbidden_in_object, shortcut
+from course_grading.judging import judge
 from course_grading.sheets import counted
-from course_grading.specs import EXERCISES, find, sheet_of
+from course_grading.verdicts import Verdict, next_step
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,6 +36,10 @@ def check(name: str, answer: Any) -> None:
 
     Prints one line if it passes, else raises CheckFailed with a diagnosis.
     """
+    if _graded():
+        return
+    from course_grading.specs import find, sheet_of
+
     exercise = find(name)
     verdict = verdict_on(exercise, answer)
     _tried[exercise.slug] = verdict
@@ -70,13 +75,17 @@ def verdict_on(exercise: Exercise, answer: Any) -> Verdict:
     return judge(exercise, questions, ask_all(exercise, answer, questions, again=True))
 
 
-def shortcut(exercise: Exercise, used: str) -> str:
-    """What to say to an answer that lets the library do the work."""
-    return f"`{exercise.name}` uses `{used}`, which does what is asked here: write it yourself."
+def _graded() -> bool:
+    """While a notebook is graded no specs come into its kernel: they are where it is judged."""
+    return bool(os.environ.get("COURSE_GRADING"))
 
 
 def hint(name: str) -> None:
     """Print the next hint; after the last one, the last one again."""
+    if _graded():
+        return
+    from course_grading.specs import find
+
     exercise = find(name)
     given = min(_hints_given.get(exercise.slug, 0) + 1, len(exercise.hints))
     _hints_given[exercise.slug] = given
@@ -89,6 +98,8 @@ def progress() -> None:
     if not _tried:
         print("no exercise checked yet in this kernel")
         return
+    from course_grading.specs import EXERCISES
+
     tried = [(exercise, _tried[slug]) for slug, exercise in EXERCISES.items() if slug in _tried]
     for exercise, verdict in tried:
         points = f"{verdict.points} of {counted(exercise.points, 'point')}"

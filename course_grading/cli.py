@@ -6,64 +6,60 @@ import argparse
 import json
 import math
 import os
+import signal
 import sys
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
+from typing import NoReturn
 
-from tqdm import tqdm
-
-from course_grading import authoring, notebooks, report, runner, sheets, workspace
-from course_grading import claims as claims_page
-from course_grading.exercise import find
-from course_lab.__main__ import Arguments, add_command, add_commands, folder_for, home
-from course_lab.__main__ import run as run_command
+from course_grading import notebooks, report, runner, submissions
+from course_lab.command_line import Arguments, add_command, folder_for, home
+from course_lab.command_line import run as run_command
 from course_lab.errors import CourseError
+
+# Other modules are imported where they are needed: `course grade` is to begin at once.
 
 
 def grade(arguments: Arguments) -> int:
     """Grade notebooks; 0 for full points, 1 for less."""
+    from tqdm import tqdm
+
     if os.environ.get("COURSE_GRADING"):
         raise CourseError("a notebook that is being graded cannot grade itself")
-    settings = runner.Settings(arguments.timeout, arguments.released, arguments.specs)
-    paths = [
-        notebook
-        for path in arguments.paths or [arguments.exercises]
-        for notebook in (_all(path, settings.released) if path.suffix != ".ipynb" else [path])
-    ]
-    for path in paths:
-        _must_be_gradable(path, settings.released)
+    signal.signal(signal.SIGTERM, _stop)
+    settings = runner.Settings(
+        arguments.timeout, arguments.released, arguments.specs,
+        start_method=arguments.start_method,
+    )  # fmt: skip
+    found = submissions.find(arguments.paths or [arguments.exercises], settings.released)
     for path in filter(None, (arguments.json, arguments.html, arguments.junit)):
-        folder_for(path.name, path.parent)
-    total = sum(len(runner.expected(path.name, settings)) for path in paths)
+        _must_be_writable(path)
+    total = sum(len(runner.exercises_of(one.sheet)) for one in found)
     with tqdm(total=total, desc="grading", unit="exercise", file=sys.stderr, leave=False) as bar:
-        graded = runner.grade(paths, settings, bar.update)
+        graded = runner.grade_all(found, settings, bar.update)
     report.print_table(graded)
     for path, text in (
-        (arguments.json, json.dumps(graded, indent=1) + "\n"),
+        (arguments.json, json.dumps(graded.plain(), indent=1) + "\n"),
         (arguments.html, report.html_page(graded)),
         (arguments.junit, report.junit(graded)),
     ):
         if path:
-            path.write_text(text, encoding="utf-8")
-    return 0 if graded["points"] == graded["max_points"] else 1
+            notebooks.write_text(path, text)
+    return 0 if graded.points == graded.max_points else 1
 
 
-def _all(folder: Path, released: Path) -> list[Path]:
-    """One path for each released notebook: one that was deleted is reported, not forgotten."""
-    if not folder.is_dir():
-        raise CourseError(
-            f"there is no folder {folder}; `course exercises` makes one with notebooks"
-        )
-    return [folder / path.name for path in sorted(released.glob("*.ipynb"))]
+def _stop(*_: object) -> NoReturn:
+    raise KeyboardInterrupt
 
 
-def _must_be_gradable(path: Path, released: Path) -> None:
-    names = [known.name for known in sorted(released.glob("*.ipynb"))]
-    if path.name not in names:
-        raise CourseError(f"{path} is no exercise notebook; there are {', '.join(names)}")
-    if not path.exists() and not path.parent.is_dir():
-        raise CourseError(f"there is no file {path}")
+def _must_be_writable(path: Path) -> None:
+    """Before anything is graded: a report that cannot be written is minutes lost."""
+    folder_for(path.name, path.parent)
+    if path.is_dir():
+        raise CourseError(f"{path} is a folder; name a file for the report")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise CourseError(f"{path} cannot be written: permission denied")
 
 
 def _seconds(text: str) -> float:
@@ -79,6 +75,8 @@ def _seconds(text: str) -> float:
 
 def exercises(arguments: Arguments) -> int:
     """Generate the exercise notebooks, around those that were changed."""
+    from course_grading import sheets, workspace
+
     known = import_module(arguments.specs).EXERCISES
     released = arguments.released
     before = {path.name: notebooks.read(path) for path in released.glob("*.ipynb")}
@@ -94,6 +92,9 @@ def exercises(arguments: Arguments) -> int:
 
 def reset(arguments: Arguments) -> int:
     """Bring one answer cell back."""
+    from course_grading import workspace
+    from course_grading.exercise import find
+
     exercise = find(import_module(arguments.specs).EXERCISES, arguments.exercise)
     print(workspace.reset(arguments.exercises, arguments.released, exercise))
     return 0
@@ -101,6 +102,8 @@ def reset(arguments: Arguments) -> int:
 
 def update(arguments: Arguments) -> int:
     """Pull a newer release and carry the answers over."""
+    from course_grading import workspace
+
     for line in workspace.update(arguments.exercises):
         print(line)
     return 0
@@ -108,6 +111,8 @@ def update(arguments: Arguments) -> int:
 
 def execute(arguments: Arguments) -> int:
     """Run notebooks in place and store clean outputs."""
+    from course_grading import authoring
+
     for path in arguments.paths:
         authoring.execute(path)
         print(f"{path}: executed")
@@ -116,13 +121,15 @@ def execute(arguments: Arguments) -> int:
 
 def claims(arguments: Arguments) -> int:
     """Write docs/claims.md from the claims that the lessons test."""
+    from course_grading import claims as claims_page
+
     page = folder_for("claims.md", arguments.to)
     page.write_text(claims_page.page(arguments.notebooks), encoding="utf-8")
     return 0
 
 
-def parser() -> argparse.ArgumentParser:
-    """All commands and their options."""
+def parser(laboratory: bool = True) -> argparse.ArgumentParser:
+    """All commands and their options, with or without the laboratory's, which need torch."""
     course = argparse.ArgumentParser(prog="course", description="Where Am I? The course's tool.")
     commands = course.add_subparsers(required=True, metavar="COMMAND")
 
@@ -138,6 +145,8 @@ def parser() -> argparse.ArgumentParser:
     grading.add_argument("paths", nargs="*", type=Path, help="notebooks or folders of them")
     for kind in ("json", "html", "junit"):
         grading.add_argument(f"--{kind}", type=Path, metavar="FILE", help=f"write {kind} there")
+    grading.add_argument("--start-method", choices=("fork", "spawn"), help=argparse.SUPPRESS,
+                         default=runner.START_METHOD)  # fmt: skip
     grading.add_argument("--timeout", type=_seconds, default=60.0, help="seconds for each cell")
     generating = add_learners("exercises", exercises)
     generating.add_argument("--solutions", type=Path, default=home("solutions"), metavar="DIR")
@@ -149,13 +158,17 @@ def parser() -> argparse.ArgumentParser:
     claiming.add_argument("--notebooks", type=Path, default=home("notebooks"), metavar="DIR")
     claiming.add_argument("--to", type=Path, default=home("docs"), metavar="DIR")
     add_command(commands, "execute", execute).add_argument("paths", nargs="+", type=Path)
-    add_commands(commands)
+    if laboratory:
+        from course_lab.__main__ import add_commands
+
+        add_commands(commands)
     return course
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run one command; 2 for a call that cannot be carried out."""
-    return run_command(parser(), argv)
+    given = sys.argv[1:] if argv is None else argv
+    return run_command(parser(laboratory=given[:1] not in (["grade"], ["reset"])), given)
 
 
 if __name__ == "__main__":

@@ -105,6 +105,11 @@ class Exercise:
     number: str = ""
     """For people: "2.1" is the first exercise of lesson 02; see `numbered`."""
 
+    @property
+    def functions(self) -> tuple[Callable[..., Any], ...]:
+        """Of the versions, what a learner's test is run on."""
+        return tuple(version.function for version in self.versions)
+
     def drawn(self, case: Case, place: int) -> Case:
         """The case as it is asked: in every second one, tensors that may be views are views."""
         views = {n for n, argument in self.domain.items() if isinstance(argument, Tensors)}

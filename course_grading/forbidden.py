@@ -80,6 +80,22 @@ def forbidden_in_cells(exercise: Exercise, sources: Iterable[str]) -> str | None
     return None
 
 
+def shortcut(exercise: Exercise, used: str) -> str:
+    """What to say to an answer that lets the library do the work."""
+    return f"`{exercise.name}` uses `{used}`, which does what is asked here: write it yourself."
+
+
+def reads_grader(source: str) -> bool:
+    """Whether a cell reaches into course_grading for more than what is offered there."""
+    tree = parse(source)
+    if tree is None:
+        return False
+    return any(
+        _reads_specs(one, _names(compile(ast.Module([one], []), "cell", "exec", TOP_LEVEL_AWAIT)))
+        for one in tree.body
+    )
+
+
 def _last_parts(names: Iterable[str]) -> set[str]:
     return {name.rsplit(".", 1)[-1] for name in names}
 

@@ -16,16 +16,7 @@ from torch import Tensor
 from course_grading.asking import Outcome, ask_all
 from course_grading.exercise import STUB, Exercise, Mistake
 from course_grading.values import ROUNDINGS, Other, allowed, decode, difference, encode, short
-
-
-@dataclass(frozen=True)
-class Verdict:
-    verdict: str
-    points: int = 0
-    message: str = ""
-    mistake: str | None = None
-    pictured: tuple[Tensor, Tensor] | None = None
-    """Expected and got, where a picture shows more than the message."""
+from course_grading.verdicts import Verdict
 
 
 @dataclass(frozen=True)
@@ -65,18 +56,6 @@ def not_attempted(exercise: Exercise, outcomes: list[Outcome]) -> bool:
         return outcomes[0]["value"] in (None, {"other": "ellipsis"})
     stub = ("NotImplementedError", STUB)
     return all((outcome.get("raised"), outcome.get("message")) == stub for outcome in outcomes)
-
-
-def next_step(number: str, verdict: str) -> str:
-    """What to do about a verdict."""
-    return {
-        "passed": "",
-        "failed": f'hint("{number}") gives a hint.',
-        "not attempted": f'hint("{number}") gives the first hint.',
-        "error": "Run the cell in JupyterLab, and read the last line of its error.",
-        "timed out": "Look for a loop that does not end, or work that grows with the input.",
-        "missing": f"`course reset {number}` brings the cell back, `course exercises` a notebook.",
-    }[verdict]
 
 
 def _failed(message: str, mistake: Mistake | None, **more: Any) -> Verdict:

@@ -1,19 +1,17 @@
-"""Notebooks as files: read what may be broken, write what is stable.
-
-Cells are plain dictionaries here, as they stand in the file; nothing is repaired in passing.
-"""
+"""Notebooks as files: read what may be broken, write what is stable."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from course_lab.errors import CourseError
 
-Cell = dict[str, Any]
 BUTTON = "grade-button"
 RELEASED = Path(__file__).parent / "released"
 KERNEL = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
@@ -23,8 +21,94 @@ class NotebookError(CourseError):
     """A file that cannot be used as a notebook; the message says why."""
 
 
+@dataclass(frozen=True)
+class Cell:
+    """A cell as it stands in its file, without outputs; what it is for is in its id."""
+
+    id: str
+    source: str
+    kind: str = "code"
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, plain: dict[str, Any]) -> Cell:
+        """From the file's own form, of which anything may be missing or of another type."""
+        id, metadata = plain.get("id"), plain.get("metadata")
+        return cls(
+            id if isinstance(id, str) else "",
+            as_text(plain.get("source", "")),
+            str(plain.get("cell_type")),
+            metadata if isinstance(metadata, dict) else {},
+        )
+
+    def plain(self) -> dict[str, Any]:
+        """In the file's own form."""
+        return {
+            "id": self.id,
+            "cell_type": self.kind,
+            "metadata": self.metadata,
+            "source": self.source,
+            **({"execution_count": None, "outputs": []} if self.kind == "code" else {}),
+        }
+
+    @property
+    def role(self) -> str:
+        """ "answer" for the cell `answer-rotary-rotate`, likewise "check"; else "other"."""
+        return _role_and_exercise(self.id)[0]
+
+    @property
+    def exercise(self) -> str:
+        """The slug of the exercise that an answer or a check belongs to; "" for other cells."""
+        return _role_and_exercise(self.id)[1]
+
+    @property
+    def grade_id(self) -> str:
+        """Its name for nbgrader, which survives editors that drop or renew cell ids."""
+        nbgrader = self.metadata.get("nbgrader")
+        name = nbgrader.get("grade_id") if isinstance(nbgrader, dict) else None
+        return name if isinstance(name, str) else ""
+
+
+def _role_and_exercise(id: str) -> tuple[str, str]:
+    match = re.fullmatch(r"(answer|check)-([a-z0-9-]+)", id)
+    return (match[1], match[2]) if match else ("other", "")
+
+
+@dataclass(frozen=True)
+class Listed:
+    """An exercise as its released sheet lists it."""
+
+    slug: str
+    number: str
+    title: str
+    points: int
+    name: str
+    """What the learner defines."""
+
+
+def listed(cells: Sequence[Cell]) -> list[Listed]:
+    """The exercises of a released sheet, in order."""
+    heads = {
+        cell.id.removeprefix("task-"): found
+        for cell in cells
+        if (found := re.match(r"## (\d+\.\d+) (.*)", cell.source))
+    }
+    checks = [cell for cell in cells if cell.role == "check"]
+    names = [re.search(r", (\w+)\)", cell.source) for cell in checks]
+    return [
+        Listed(
+            slug := cell.exercise,
+            number=heads[slug][1] if slug in heads else "",
+            title=heads[slug][2] if slug in heads else slug,
+            points=cell.metadata["nbgrader"]["points"],
+            name=name[1] if name else slug,
+        )
+        for cell, name in zip(checks, names, strict=True)
+    ]
+
+
 def read(path: Path) -> list[Cell]:
-    """The cells of a notebook, each with `source` as one string, `id` and `metadata`."""
+    """The cells of a notebook."""
     if path.exists() and not path.is_file():  # a pipe would be waited for without end
         raise NotebookError(f"{path.name} is no file that could be read")
     try:
@@ -41,7 +125,7 @@ def read(path: Path) -> list[Cell]:
         raise NotebookError(f"{path.name} is no notebook, or truncated: {error!s:.90}") from None
     if not isinstance(cells, list):
         raise NotebookError(f"{path.name} is no notebook of format 4: it has no cells")
-    return [_regular(cell) for cell in cells if isinstance(cell, dict)]
+    return [Cell.of(cell) for cell in cells if isinstance(cell, dict)]
 
 
 def as_text(source: Any) -> str:
@@ -53,39 +137,9 @@ def as_text(source: Any) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _regular(cell: Cell) -> Cell:
-    metadata = cell.get("metadata")
-    identity = cell.get("id")
-    return {
-        "id": identity if isinstance(identity, str) else "",
-        "cell_type": cell.get("cell_type"),
-        "metadata": metadata if isinstance(metadata, dict) else {},
-        "source": as_text(cell.get("source", "")),
-    }
-
-
-def grade_id(cell: Cell) -> str:
-    """The cell's nbgrader name, which survives editors that drop or renew cell ids."""
-    nbgrader = cell["metadata"].get("nbgrader")
-    name = nbgrader.get("grade_id") if isinstance(nbgrader, dict) else None
-    return name if isinstance(name, str) else ""
-
-
-def role_and_exercise(cell: Cell) -> tuple[str, str]:
-    """("answer", "rotary-rotate") for the cell `answer-rotary-rotate`, and likewise for "check".
-
-    Any other cell is ("other", "").
-    """
-    match = re.fullmatch(r"(answer|check)-([a-z0-9-]+)", cell["id"])
-    return (match[1], match[2]) if match else ("other", "")
-
-
-def as_notebook(cells: list[Cell]) -> dict[str, Any]:
-    """A whole notebook of `cells`; code cells without outputs get empty ones."""
-    whole = [
-        {"execution_count": None, "outputs": [], **cell} if cell["cell_type"] == "code" else cell
-        for cell in cells
-    ]
+def as_notebook(cells: Sequence[Cell]) -> dict[str, Any]:
+    """A whole notebook of `cells`, without outputs."""
+    whole = [cell.plain() for cell in cells]
     return {"cells": whole, "metadata": KERNEL, "nbformat": 4, "nbformat_minor": 5}
 
 
@@ -96,6 +150,15 @@ def write(path: Path, notebook: dict[str, Any]) -> None:
 
     text: str = nbformat.writes(nbformat.from_dict(notebook))
     path.parent.mkdir(parents=True, exist_ok=True)
+    write_text(path, text.rstrip("\n") + "\n")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file so that it is there whole or as it was before. An OSError names it."""
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    unfinished.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
-    unfinished.replace(path)
+    try:
+        unfinished.write_text(text, encoding="utf-8")
+        unfinished.replace(path)
+    except OSError as error:
+        unfinished.unlink(missing_ok=True)
+        raise OSError(error.errno, error.strerror, str(path)) from None

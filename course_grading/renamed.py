@@ -7,8 +7,9 @@ old release may come late.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
-from course_grading.notebooks import Cell, grade_id
+from course_grading.notebooks import Cell
 
 MODULES = {
     "course_lib.grading": "course_grading",
@@ -126,16 +127,15 @@ def as_today(cells: list[Cell]) -> list[Cell]:
     Numbers of exercises may mean others in a later release, so `check` and `hint` are looked at
     only in a sheet that has cells with old ids.
     """
-    if all(cell_id(cell["id"]) == cell["id"] for cell in cells):
+    if all(cell_id(cell.id) == cell.id for cell in cells):
         return cells
     return [_as_today(cell) for cell in cells]
 
 
 def _as_today(cell: Cell) -> Cell:
-    today = {**cell, "id": cell_id(cell["id"])}
-    if name := grade_id(cell):
-        nbgrader = {**cell["metadata"]["nbgrader"], "grade_id": cell_id(name)}
-        today["metadata"] = {**cell["metadata"], "nbgrader": nbgrader}
-    if cell["cell_type"] == "code":
-        today["source"] = source(cell["source"])
-    return today
+    metadata = cell.metadata
+    if cell.grade_id:
+        nbgrader = {**metadata["nbgrader"], "grade_id": cell_id(cell.grade_id)}
+        metadata = {**metadata, "nbgrader": nbgrader}
+    text = source(cell.source) if cell.kind == "code" else cell.source
+    return replace(cell, id=cell_id(cell.id), source=text, metadata=metadata)

@@ -4,64 +4,85 @@ from __future__ import annotations
 
 import html
 import sys
-from typing import Any
+import time
+from collections.abc import Sequence
+from pathlib import Path
 from xml.etree import ElementTree
 
-from course_grading.judging import next_step
+from course_grading.verdicts import Graded, GradedNotebook, Report, next_step
 
 # Readable on white and on black.
 COLOURS = {"passed": "#2e9e50", "failed": "#e0524d", "error": "#e0524d", "timed out": "#e0524d"}
+HEADINGS = ("exercise", "points", "verdict", "diagnosis", "next step")
 CELL = "padding:4px 10px;text-align:left;vertical-align:top;border-bottom:1px solid #999"
+PAGE_STYLE = """
+body { font-family: sans-serif; margin: 1em; }
+@media (max-width: 800px) {
+  table, tbody, tr, td { display: block; }
+  th { display: none; }
+  tr { border-bottom: 1px solid #999; padding: 0.6em 0; }
+  td { border: 0 !important; padding: 2px 0 !important; overflow-wrap: anywhere; }
+}
+"""
+"""On a phone each exercise is a block of its own, with its parts below each other."""
 
 
-def print_table(report: dict[str, Any]) -> None:
+def print_table(report: Report) -> None:
     """For the terminal: one row for each exercise."""
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
     table = Table(show_lines=True, expand=True)
-    for heading in ("exercise", "points", "verdict", "diagnosis", "next step"):
-        table.add_column(
-            heading, ratio={"diagnosis": 4, "exercise": 2, "next step": 2}.get(heading)
-        )
-    for notebook in report["notebooks"]:
-        for one in notebook["exercises"]:
-            colour = COLOURS.get(one["verdict"], "#777777")
-            verdict = f"[{colour}]{one['verdict']}[/]"
-            texts = map(escape, (_name(one), _points(one)))
-            table.add_row(*texts, verdict, *map(escape, (one["message"], _next(one))))
+    for heading in HEADINGS:
+        ratio = {"diagnosis": 4, "exercise": 2, "next step": 2}.get(heading)
+        table.add_column(heading, ratio=ratio)
+    for notebook in report.notebooks:
+        if heading := _heading(notebook, report):
+            table.add_row(f"[bold]{escape(heading)}[/]", _points(notebook), "", "", "")
+        for one in notebook.exercises:
+            colour = COLOURS.get(one.verdict.verdict, "#777777")
+            name, points, verdict, diagnosis, then = map(escape, _texts(one))
+            table.add_row(name, points, f"[{colour}]{verdict}[/]", diagnosis, then)
     console = Console(width=None if sys.stdout.isatty() else 120)
     console.print(table)
     console.print(f"{_points(report)} points", highlight=False)
 
 
-def _name(exercise: dict[str, Any]) -> str:
-    return f"{exercise['number']} {exercise['title']}"
+def _heading(notebook: GradedNotebook, report: Report) -> str:
+    """Which file it is, where that is not clear."""
+    names = [one.notebook for one in report.notebooks]
+    if Path(notebook.path).name != notebook.notebook:
+        return f"{notebook.path}, graded as {notebook.notebook}"
+    return notebook.path if names.count(notebook.notebook) > 1 else ""
 
 
-def _points(scored: dict[str, Any]) -> str:
-    return f"{scored['points']} of {scored['max_points']}"
+def _texts(one: Graded) -> tuple[str, str, str, str, str]:
+    """What stands under HEADINGS."""
+    name = f"{one.exercise.number} {one.exercise.title}"
+    then = next_step(one.exercise.number, one.verdict.verdict)
+    return name, _points(one), one.verdict.verdict, one.message, then
 
 
-def _next(exercise: dict[str, Any]) -> str:
-    return next_step(exercise["number"], exercise["verdict"])
+def _points(scored: Graded | GradedNotebook | Report) -> str:
+    return f"{scored.points} of {scored.max_points}"
 
 
-def html_table(report: dict[str, Any]) -> str:
+def html_table(report: Report) -> str:
     """With inline styles only: JupyterLab takes style sheets out of saved notebooks."""
-    rows = [_row("th", ["exercise", "points", "verdict", "diagnosis", "next step"])]
-    for notebook in report["notebooks"]:
-        for one in notebook["exercises"]:
-            texts = [_name(one), _points(one), one["verdict"], one["message"], _next(one)]
-            rows.append(_row("td", texts, COLOURS.get(one["verdict"], "#888")))
+    rows = [_row("th", HEADINGS)]
+    for notebook in report.notebooks:
+        if heading := _heading(notebook, report):
+            rows.append(_row("td", (heading, _points(notebook), "", "", "")))
+        for one in notebook.exercises:
+            rows.append(_row("td", _texts(one), COLOURS.get(one.verdict.verdict, "#888")))
     return (
         f'<table style="border-collapse:collapse">{"".join(rows)}</table>'
         f"<p><b>{_points(report)} points</b></p>"
     )
 
 
-def _row(tag: str, texts: list[str], colour: str = "inherit") -> str:
+def _row(tag: str, texts: Sequence[str], colour: str = "inherit") -> str:
     message_style = f"{CELL};white-space:pre-wrap;line-height:1.3"
     if tag == "td":
         message_style += ";font-family:monospace"
@@ -75,26 +96,34 @@ def _row(tag: str, texts: list[str], colour: str = "inherit") -> str:
     )
 
 
-def html_page(report: dict[str, Any]) -> str:
-    """The table as a page of its own."""
-    head = '<!doctype html><html lang="en"><meta charset="utf-8"><title>Grades</title>'
-    return f'{head}<body style="font-family:sans-serif">{html_table(report)}</body></html>\n'
+def html_page(report: Report) -> str:
+    """The table as a page of its own, with the sum and the files at its head."""
+    files = "".join(f"<li>{html.escape(one.path)}: {_points(one)}</li>" for one in report.notebooks)
+    return (
+        '<!doctype html><html lang="en"><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>Grades</title><style>{PAGE_STYLE}</style><body>"
+        f"<h1>{_points(report)} points</h1><p>Graded on {time.strftime('%Y-%m-%d at %H:%M')}.</p>"
+        f"<ul>{files}</ul>{html_table(report)}</body></html>\n"
+    )
 
 
-def junit(report: dict[str, Any]) -> str:
+def junit(report: Report) -> str:
     """One test case for each exercise; what was not attempted counts as skipped."""
     root = ElementTree.Element("testsuites")
-    for notebook in report["notebooks"]:
-        suite = ElementTree.SubElement(root, "testsuite", name=notebook["notebook"])
-        for one in notebook["exercises"]:
+    for notebook in report.notebooks:
+        suite = ElementTree.SubElement(root, "testsuite", name=notebook.notebook)
+        suite.set("file", notebook.path)
+        for one in notebook.exercises:
             case = ElementTree.SubElement(
-                suite, "testcase", classname=notebook["notebook"], name=_name(one)
+                suite, "testcase", classname=notebook.notebook, name=_texts(one)[0]
             )
             kind = {"passed": None, "failed": "failure", "not attempted": "skipped"}
-            tag = kind.get(one["verdict"], "error")
+            tag = kind.get(one.verdict.verdict, "error")
             if tag:
-                ElementTree.SubElement(case, tag, message=one["verdict"]).text = one["message"]
-        verdicts = [one["verdict"] for one in notebook["exercises"]]
+                problem = ElementTree.SubElement(case, tag, message=one.verdict.verdict)
+                problem.text = one.message
+        verdicts = [one.verdict.verdict for one in notebook.exercises]
         failed, skipped = verdicts.count("failed"), verdicts.count("not attempted")
         errors = len(verdicts) - failed - skipped - verdicts.count("passed")
         counts = {"tests": len(verdicts), "failures": failed, "skipped": skipped, "errors": errors}

@@ -1,8 +1,7 @@
-"""Grade notebooks: decide what can be decided from the file, run the rest, collect verdicts.
+"""Grade notebooks: hand them to processes that grade, and collect what those say.
 
-A notebook is run in rounds. A round is one subprocess (see `judge_process`). If a cell takes the
-kernel, or the subprocess, down with it, its exercise gets its verdict, and another round without
-that cell judges what is left. So every exercise is judged, and each costs at most one round.
+Nothing is imported here that takes long, and nothing of a learner's runs here: a process that
+grades (see `service`) may be ended by what it runs, and costs one notebook then.
 """
 
 from __future__ import annotations
@@ -11,26 +10,26 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
-from importlib import import_module
+from dataclasses import dataclass
 from pathlib import Path
+from queue import Empty, SimpleQueue
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from course_grading import notebooks
-from course_grading.assembling import Placed, assemble, without_markers
-from course_grading.exercise import Exercise
-from course_grading.notebooks import Cell, NotebookError
-from course_grading.renamed import as_today
+from course_grading import notebooks, submissions
+from course_grading.notebooks import Listed
+from course_grading.processes import START_METHOD
+from course_grading.submissions import Submission
+from course_grading.verdicts import Graded, GradedNotebook, Report, Verdict
 
 SPECS = "course_grading.specs"
 MAX_OUTPUT = 4_000_000
 """Bytes that one cell may publish."""
-STARTUP = 90.0
-"""Seconds for a subprocess and its kernel to start, on top of the time for its cells."""
+ENDED = Verdict("error", message="the process that graded this notebook was ended by it.")
+Progress = Callable[[], None]
 
 
 @dataclass(frozen=True)
@@ -41,181 +40,122 @@ class Settings:
     released: Path = notebooks.RELEASED
     specs: str = SPECS
     max_output: int = MAX_OUTPUT
+    start_method: str = START_METHOD
+    """How judges and kernels are started, see `processes`."""
 
 
-@dataclass
-class Round:
-    """What one subprocess left behind."""
-
-    verdicts: dict[str, dict[str, Any]] = field(default_factory=dict)
-    slow: set[str] = field(default_factory=set)
-    culprit: str | None = None
-    verdict: str = "error"
-    why: str = ""
-
-
-TWICE = {"verdict": "error", "message": "two verdicts came for this exercise, so neither counts."}
-LEFT_OUT = "A cell beside the answer was left out, since {why}. It begins with `{line}`."
-Progress = Callable[[], None]
+def exercises_of(sheet: Path) -> list[Listed]:
+    """The exercises of a released notebook: what a file is scored against."""
+    return notebooks.listed(notebooks.read(sheet))
 
 
 def grade(
-    paths: list[Path], settings: Settings | None = None, progress: Progress = lambda: None
-) -> dict[str, Any]:
-    """The report on these notebooks, as `course grade --json` writes it."""
+    paths: Iterable[Path], settings: Settings | None = None, progress: Progress = lambda: None
+) -> Report:
+    """The report on notebooks, or on folders of them; `progress` is called for each exercise."""
     settings = settings or Settings()
-    pool = ThreadPoolExecutor(max_workers=os.cpu_count() or 1)
-    try:
-        graded = list(pool.map(lambda path: grade_notebook(path, settings, progress), paths))
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)  # not waiting: Ctrl-C has to work
-    return {"points": _sum(graded, "points"), "max_points": _sum(graded, "max_points"),
-            "notebooks": graded}  # fmt: skip
+    return grade_all(submissions.find(paths, settings.released), settings, progress)
 
 
-def _sum(parts: list[dict[str, Any]], key: str) -> int:
-    return sum(part[key] for part in parts)
+def grade_all(found: list[Submission], settings: Settings, progress: Progress) -> Report:
+    """The report on these submissions, of which some are graded at the same time."""
+    waiting: SimpleQueue[int] = SimpleQueue()
+    for number in range(len(found)):
+        waiting.put(number)
+    graded: dict[int, GradedNotebook] = {}
+    workers = min(len(found), len(os.sched_getaffinity(0)) if LINUX else os.cpu_count() or 1)
+    with TemporaryDirectory(prefix="course-", ignore_cleanup_errors=True) as folder:
+        services = [Service(settings, Path(folder)) for _ in range(workers)]
 
+        def work(service: Service) -> None:
+            with suppress(Empty):
+                while True:
+                    number = waiting.get_nowait()
+                    graded[number] = service.grade(found[number], progress)
 
-def expected(name: str, settings: Settings) -> dict[str, Exercise]:
-    """The exercises that a released notebook has, in order: what a file is scored against."""
-    known = import_module(settings.specs).EXERCISES
-    cells = notebooks.read(settings.released / name)
-    ids = [id for role, id in map(notebooks.role_and_exercise, cells) if role == "check"]
-    return {id: known[id] for id in ids}
-
-
-def grade_notebook(path: Path, settings: Settings, progress: Progress) -> dict[str, Any]:
-    """One notebook's part of the report."""
-    exercises = expected(path.name, settings)
-    verdicts: dict[str, dict[str, Any]] = {}
-
-    def settle(id: str, verdict: dict[str, Any]) -> None:
-        if id in exercises and id not in verdicts:
-            verdicts[id] = verdict
-            progress()
-
-    try:
-        released = notebooks.read(settings.released / path.name)
-        learner = as_today(notebooks.read(path))
-        must_be_same_notebook(path.name, released, learner, exercises)
-        assembled = assemble(released, learner, exercises)
-        for id, (verdict, message) in assembled.decided.items():
-            settle(id, {"verdict": verdict, "message": message})
-        run_rounds(assembled.cells, settings, settle)
-    except NotebookError as error:
-        for id in exercises:
-            settle(id, {"verdict": "missing", "message": f"{error}."})
-    except Exception as error:  # a bug of ours in one notebook is not to cost another its grade
-        for id in exercises:
-            settle(id, {"verdict": "error", "message": f"could not be graded: {error!r}"})
-    graded = [_scored(exercise, verdicts[id]) for id, exercise in exercises.items()]
-    return {"notebook": path.name, "points": _sum(graded, "points"),
-            "max_points": _sum(graded, "max_points"), "exercises": graded}  # fmt: skip
-
-
-def _scored(exercise: Exercise, verdict: dict[str, Any]) -> dict[str, Any]:
-    # a message may quote the learner's: no control characters in terminals and XML
-    message = "".join(c for c in verdict["message"] if c.isprintable() or c == "\n")
-    return {
-        "id": exercise.slug,
-        "number": exercise.number,
-        "title": exercise.title,
-        "points": min(max(verdict.get("points", 0), 0), exercise.points),
-        "max_points": exercise.points,
-        "verdict": verdict["verdict"],
-        "mistake": verdict.get("mistake"),
-        "message": message,
-    }
-
-
-def must_be_same_notebook(
-    name: str, released: list[Cell], learner: list[Cell], exercises: dict[str, Exercise]
-) -> None:
-    """Raises NotebookError if nothing in `learner` belongs to the released notebook."""
-    known = {cell["id"] for cell in released if notebooks.role_and_exercise(cell)[1]}
-    names = [exercise.name for exercise in exercises.values()]
-    for cell in learner:
-        if cell["id"] in known or notebooks.grade_id(cell) in known:
-            return
-        if any(word in cell["source"] for word in names):
-            return
-    slugs = sorted({slug for _, slug in map(notebooks.role_and_exercise, learner) if slug})
-    others = f" (it has {', '.join(slugs)})" if slugs else ""
-    raise NotebookError(f"{name} is another notebook under this name{others}")
-
-
-# Rounds
-
-
-def run_rounds(
-    cells: list[Placed], settings: Settings, settle: Callable[[str, dict[str, Any]], None]
-) -> None:
-    """Run rounds until each check cell among `cells` has its verdict."""
-    numbered: list[dict[str, Any]] = [
-        {"id": f"cell-{number}", "role": one.role, "exercise": one.exercise,
-         "source": without_markers(one.cell["source"]) if one.learners else one.cell["source"]}
-        for number, one in enumerate(cells)
-    ]  # fmt: skip
-    done: set[str] = set()
-    left_out: dict[str | None, str] = {}
-    while pending := [c for c in numbered if c["role"] == "check" and c["exercise"] not in done]:
-        result = run_round(numbered, settings)
-        for id, verdict in result.verdicts.items():
-            settle(id, _with_note(verdict, left_out.get(id)))
-        done |= set(result.verdicts)
-        culprit = next((c for c in numbered if c["id"] == result.culprit), None)
-        blamed = culprit["exercise"] if culprit else None
-        blame = {"verdict": result.verdict, "message": result.why}
-        if culprit and culprit["role"] == "beside":  # the answer itself may be right
-            left_out[blamed] = LEFT_OUT.format(line=_first_line(culprit["source"]), why=result.why)
-        elif blamed:
-            settle(blamed, blame)
-            done.add(blamed)
-        if culprit is None or culprit["role"] == "other":
-            for cell in pending:
-                settle(cell["exercise"], blame)
-            return
-        numbered = [
-            cell
-            for cell in numbered
-            if cell is not culprit
-            and cell["id"] not in result.slow
-            and not (cell["role"] == "check" and cell["exercise"] in done)
-        ]
-
-
-def _with_note(verdict: dict[str, Any], note: str | None) -> dict[str, Any]:
-    if note is None or verdict["verdict"] == "passed":
-        return verdict
-    return {**verdict, "message": f"{verdict['message']}\n{note}"}
-
-
-def _first_line(source: str) -> str:
-    return next((line.strip() for line in source.splitlines() if line.strip()), "")[:60]
-
-
-def run_round(cells: list[dict[str, Any]], settings: Settings) -> Round:
-    """Run `cells` in one subprocess, which may end in any way it likes."""
-    limit = STARTUP + (settings.timeout + 10) * len(cells)
-    with tempfile.TemporaryDirectory(prefix="course-", ignore_cleanup_errors=True) as folder:
-        plan = {"cells": cells, "specs": settings.specs, "timeout": settings.timeout,
-                "max_output": settings.max_output, "folder": folder}  # fmt: skip
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "course_grading.judge_process"],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            cwd=folder, env=clean_environment(folder), text=True, start_new_session=True,
-        )  # fmt: skip
+        pool = ThreadPoolExecutor(max_workers=max(workers, 1))
         try:
-            events, errors = process.communicate(json.dumps(plan), timeout=limit)
-            ended = f"the grading process ended with status {process.returncode}."
-        except subprocess.TimeoutExpired:
-            process.kill()
-            events, errors = process.communicate()
-            ended = f"grading was stopped after {limit:g} s."
-    result = read_events(list(map(_event, events.split("\n")[:-1])), process.returncode)
-    result.why = result.why or f"{ended} {errors[-500:]}".strip()
-    return result
+            list(pool.map(work, services))
+        finally:
+            for service in services:
+                service.end()
+            pool.shutdown(wait=False, cancel_futures=True)
+    return Report([graded[number] for number in range(len(found))])
+
+
+LINUX = sys.platform == "linux"
+
+
+class Service:
+    """A process that grades one notebook after the other; a new one when it was ended."""
+
+    def __init__(self, settings: Settings, folder: Path):
+        self.settings = settings
+        self.folder = folder
+        self.process: subprocess.Popen[str] | None = None
+        self.ended = False
+
+    def grade(self, submission: Submission, progress: Progress) -> GradedNotebook:
+        """The verdicts on one notebook."""
+        settings = self.settings
+        limits = {"timeout": settings.timeout, "max_output": settings.max_output,
+                  "start_method": settings.start_method}  # fmt: skip
+        files = {"path": str(submission.path.absolute()), "sheet": str(submission.sheet.absolute())}
+        request = files | {"specs": settings.specs, "limits": limits}
+        exercises = exercises_of(submission.sheet)
+        settled = 0
+        try:
+            for event in self._ask(request):
+                if "graded" in event:
+                    return _read(event["graded"], submission, exercises)
+                settled += 1
+                progress()
+        except (OSError, ValueError):
+            pass  # it was ended
+        self._stop()
+        for _ in exercises[settled:]:
+            progress()
+        return _graded(submission, {one.slug: ENDED for one in exercises}, exercises)
+
+    def _ask(self, request: dict[str, Any]) -> Iterable[dict[str, Any]]:
+        if self.process is None and not self.ended:
+            self.process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "course_grading.service"],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                cwd=self.folder, env=clean_environment(str(self.folder)), text=True,
+                start_new_session=True,
+            )  # fmt: skip
+        assert self.process and self.process.stdin and self.process.stdout
+        print(json.dumps(request), file=self.process.stdin, flush=True)
+        for line in self.process.stdout:
+            yield json.loads(line)
+
+    def end(self) -> None:
+        """Stop, now; what it started ends with it."""
+        self.ended = True
+        self._stop()
+
+    def _stop(self) -> None:
+        process, self.process = self.process, None
+        if process is None:
+            return
+        process.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(5)
+        process.kill()
+        process.wait()
+
+
+def _read(plain: dict[str, Any], submission: Submission, exercises: list[Listed]) -> GradedNotebook:
+    verdicts = {one["id"]: Verdict.of(one) for one in plain["exercises"]}
+    return _graded(submission, verdicts, exercises)
+
+
+def _graded(
+    submission: Submission, verdicts: dict[str, Verdict], exercises: list[Listed]
+) -> GradedNotebook:
+    graded = tuple(Graded(one, verdicts[one.slug]) for one in exercises)
+    return GradedNotebook(submission.sheet.name, str(submission.path), graded)
 
 
 def clean_environment(folder: str) -> dict[str, str]:
@@ -230,35 +170,3 @@ def clean_environment(folder: str) -> dict[str, str]:
         "JUPYTER_CONFIG_DIR": f"{folder}/config",
         "COURSE_GRADING": "1",
     }
-
-
-def _event(line: str) -> dict[str, Any]:
-    """What the judge wrote on a line; something else may have written there as well."""
-    with suppress(ValueError):
-        event = json.loads(line)
-        if isinstance(event, dict):
-            return {"event": None} | event
-    return {"event": None}
-
-
-def read_events(events: list[dict[str, Any]], status: int = 0) -> Round:
-    """A round from its events. A cell that started, and neither ended nor died, is the culprit.
-
-    A verdict counts only if the judge came to its end, and if it is the only one on its exercise:
-    from a judge that was stopped on the way, anything may have been written in its name.
-    """
-    result = Round()
-    whole = status >= 0 and bool(events) and events[-1]["event"] == "done"
-    for event in events:
-        if event["event"] == "start":
-            result.culprit = event["cell"]
-        elif event["event"] == "end":
-            result.culprit = None
-            if not event["again"]:
-                result.slow.add(event["cell"])
-        elif event["event"] == "verdict" and whole:
-            twice = event["exercise"] in result.verdicts
-            result.verdicts[event["exercise"]] = TWICE if twice else event
-        elif event["event"] in ("died", "broken"):
-            result.verdict, result.why = event.get("verdict", "error"), event["why"]
-    return result

@@ -6,6 +6,7 @@ import ast
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,6 @@ from course_grading.notebooks import (
     as_notebook,
     as_text,
     read,
-    role_and_exercise,
     write,
 )
 
@@ -33,9 +33,9 @@ def generate(solution: Path, exercises: Mapping[str, Exercise]) -> dict[str, Any
     Raises NotebookError if the solution is not as an exercise notebook must be.
     """
     cells = [
-        {**cell, "source": without_solution(cell["source"])}
+        replace(cell, source=without_solution(cell.source))
         for cell in with_spec(read(solution), exercises)
-        if not cell["id"].startswith(AFTERWARDS)
+        if not cell.id.startswith(AFTERWARDS)
     ]
     if problems := faults(cells, exercises):
         raise NotebookError("; ".join(problems))
@@ -47,8 +47,8 @@ def write_specs_into(solution: Path, exercises: Mapping[str, Exercise]) -> bool:
     notebook = json.loads(solution.read_text(encoding="utf-8"))
     changed = False
     for cell, wanted in zip(notebook["cells"], with_spec(read(solution), exercises), strict=True):
-        if (as_text(cell["source"]), cell["metadata"]) != (wanted["source"], wanted["metadata"]):
-            cell.update(source=wanted["source"], metadata=wanted["metadata"])
+        if (as_text(cell["source"]), cell["metadata"]) != (wanted.source, wanted.metadata):
+            cell.update(source=wanted.source, metadata=wanted.metadata)
             changed = True
     if changed:
         write(solution, notebook)
@@ -62,36 +62,34 @@ def with_spec(cells: list[Cell], exercises: Mapping[str, Exercise]) -> list[Cell
     and points at the head of each task, what the inputs may be at its end, and the sum of minutes
     and points in the sheet's title.
     """
-    checked = [slug for role, slug in map(role_and_exercise, cells) if role == "check"]
+    checked = [cell.exercise for cell in cells if cell.role == "check"]
     in_sheet = [exercises[slug] for slug in checked if slug in exercises]
     written = [_with_spec(cell, exercises, in_sheet) for cell in cells]
     ends: dict[str, int] = {}  # where each task's text ends
     place = 0
     for number, cell in enumerate(cells):
-        place = number if cell["id"].startswith("task-") else place
-        role, slug = role_and_exercise(cell)
-        if role == "answer" and slug in exercises:
-            ends[slug] = place
+        place = number if cell.id.startswith("task-") else place
+        if cell.role == "answer" and cell.exercise in exercises:
+            ends[cell.exercise] = place
     for slug, place in ends.items():
-        text = INPUTS.sub("", written[place]["source"]).rstrip()
+        text = INPUTS.sub("", written[place].source).rstrip()
         if domain := exercises[slug].domain:
             text += f"\n\n{inputs(domain)}"
-        written[place] = {**written[place], "source": text}
+        written[place] = replace(written[place], source=text)
     return written
 
 
 def _with_spec(cell: Cell, exercises: Mapping[str, Exercise], in_sheet: list[Exercise]) -> Cell:
-    role, slug = role_and_exercise(cell)
-    if slug in exercises:
-        metadata = {**cell["metadata"], "nbgrader": nbgrader_metadata(role, exercises[slug])}
-        return {**cell, "metadata": metadata}
-    source = cell["source"]
-    if task := exercises.get(cell["id"].removeprefix("task-")):
+    if cell.exercise in exercises:
+        nbgrader = nbgrader_metadata(cell.role, exercises[cell.exercise])
+        return replace(cell, metadata={**cell.metadata, "nbgrader": nbgrader})
+    source = cell.source
+    if task := exercises.get(cell.id.removeprefix("task-")):
         source = HEADLINE.sub(lambda _: headline(task), source, count=1)
-    elif cell["id"] == "title" and in_sheet:
+    elif cell.id == "title" and in_sheet:
         source = TOTALS.sub(lambda found: totals(in_sheet, found[1]), source, count=1)
         source = re.sub(r'hint\("[\d.]+"\)', f'hint("{in_sheet[0].number}")', source)
-    return {**cell, "source": source}
+    return replace(cell, source=source)
 
 
 HEADLINE = re.compile(r"\A## .*\n\n\*\w+ · \d+ minutes? · \d+ points?")
@@ -146,23 +144,23 @@ def without_solution(source: str) -> str:
 
 def faults(cells: list[Cell], exercises: Mapping[str, Exercise]) -> list[str]:
     """What keeps these cells from being an exercise notebook."""
-    ids = [cell["id"] for cell in cells]
+    ids = [cell.id for cell in cells]
     problems = [
         f"cell id {name!r} occurs twice" for name in sorted(set(ids)) if ids.count(name) > 1
     ]
     if not ids or ids[-1] != BUTTON:
         problems.append(f"the last cell must have the id {BUTTON!r}")
     for cell in cells:
-        role, id = role_and_exercise(cell)
-        if not id:
+        slug = cell.exercise
+        if not slug:
             continue
-        if id not in exercises:
-            problems.append(f"{cell['id']}: there is no exercise {id}")
-        elif role == "check" and not _calls_check(cell["source"], exercises[id]):
-            problems.append(f'{cell["id"]}: must call check("{id}", {exercises[id].name})')
-        partner = cell["id"].replace(role, "check" if role == "answer" else "answer", 1)
+        if slug not in exercises:
+            problems.append(f"{cell.id}: there is no exercise {slug}")
+        elif cell.role == "check" and not _calls_check(cell.source, exercises[slug]):
+            problems.append(f'{cell.id}: must call check("{slug}", {exercises[slug].name})')
+        partner = cell.id.replace(cell.role, "check" if cell.role == "answer" else "answer", 1)
         if partner not in ids:
-            problems.append(f"{cell['id']} has no {partner}")
+            problems.append(f"{cell.id} has no {partner}")
     return problems
 
 

@@ -63,7 +63,7 @@ def _holds_work(path: Path, releases: list[list[Cell]]) -> bool:
 
 
 def _sources(cells: list[Cell]) -> list[tuple[str, str]]:
-    return [(cell["cell_type"], cell["source"].rstrip()) for cell in cells]
+    return [(cell.kind, cell.source.rstrip()) for cell in cells]
 
 
 def backup(path: Path) -> Path:
@@ -82,7 +82,7 @@ def reset(folder: Path, released: Path, exercise: Exercise) -> str:
     """Bring back one exercise's answer cell as it was released; everything else stays."""
     name = f"answer-{exercise.slug}"
     for source in sorted(released.glob("*.ipynb")):
-        original = next((cell for cell in notebooks.read(source) if cell["id"] == name), None)
+        original = next((cell for cell in notebooks.read(source) if cell.id == name), None)
         if original:
             return _reset_cell(folder / source.name, original)
     raise NotebookError(f"no released notebook has the exercise {exercise.number}")
@@ -91,15 +91,14 @@ def reset(folder: Path, released: Path, exercise: Exercise) -> str:
 def _reset_cell(path: Path, original: Cell) -> str:
     cells = notebooks.read(path)
     notebook: dict[str, Any] = json.loads(path.read_text(encoding="utf-8-sig"))
-    wanted, check = original["id"], original["id"].replace("answer", "check")
-    names = [cell["id"] for cell in cells], [notebooks.grade_id(cell) for cell in cells]
-    fresh = notebooks.as_notebook([original])["cells"][0]
+    wanted, check = original.id, original.id.replace("answer", "check")
+    names = [cell.id for cell in cells], [cell.grade_id for cell in cells]
     places = [column.index(wanted) for column in names if wanted in column]
     before = [column.index(check) for column in names if check in column]
     if places:
-        notebook["cells"][places[0]] = fresh
+        notebook["cells"][places[0]] = original.plain()
     else:
-        notebook["cells"].insert(before[0] if before else len(cells), fresh)
+        notebook["cells"].insert(before[0] if before else len(cells), original.plain())
     kept = backup(path)
     notebooks.write(path, notebook)
     return f"{path.name}: {wanted} is as released again; your file is kept as {kept}"
@@ -126,8 +125,9 @@ def update(folder: Path) -> Iterator[str]:
         base = {path: notebooks.read(path) for path in changed}
         _pull(folder)
         sheets = [
-            {"name": path.name, "base": base[path], "mine": learner[path],
-             "backup": str(backups[path])} for path in changed
+            {"name": path.name, "base": [cell.plain() for cell in base[path]],
+             "mine": [cell.plain() for cell in learner[path]], "backup": str(backups[path])}
+            for path in changed
         ]  # fmt: skip
         lines = _carry(folder, sheets)
     except BaseException:

@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import torch
 from tqdm import tqdm
 
 from course_lab import benchmark, corpus, short, train, waveforms, zoo
 from course_lab.checkpoints import Checkpoint, save_weights
+from course_lab.command_line import Arguments, Commands, add_command, folder_for, home, run
 from course_lab.errors import CourseError
 from course_lab.evaluation import bits_per_byte, next_byte
 from course_lab.figures import lines, measured, style
@@ -25,23 +24,7 @@ from course_lab.parallel import group, is_first
 from course_lab.zoo import making
 from course_lab.zoo import report as zoo_report
 
-Arguments = argparse.Namespace
 WINDOWS = 256  # of validation text, measured after a training
-Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
-
-
-def home(name: str) -> Path:
-    """`name` in the working directory, else in the checkout that the course was installed from."""
-    checkout = Path(__file__).parents[1]
-    here = Path(name)
-    return here if here.is_dir() or not (checkout / "Makefile").exists() else checkout / name
-
-
-def folder_for(name: str, folder: Path) -> Path:
-    """The path of a file to be written. Raises CourseError if its folder does not exist."""
-    if not folder.is_dir():
-        raise CourseError(f"there is no folder {folder} to write {name} to")
-    return folder / name
 
 
 def _count(text: str) -> int:
@@ -147,15 +130,6 @@ def write_results(arguments: Arguments) -> int:
     return 0
 
 
-def add_command(
-    commands: Commands, name: str, run: Callable[[Arguments], int]
-) -> argparse.ArgumentParser:
-    """A command that calls `run`, whose docstring is its help."""
-    command = commands.add_parser(name, help=run.__doc__, description=run.__doc__)
-    command.set_defaults(run=run)
-    return command
-
-
 def add_commands(commands: Commands) -> None:
     """All commands of the laboratory, with their options."""
     tiers: dict[str, Any] = {"choices": tuple(zoo.TIERS), "default": "small"}
@@ -181,27 +155,6 @@ def add_commands(commands: Commands) -> None:
     command.add_argument("--seeds", type=int, nargs="+", default=making.SEEDS)
     command.add_argument("--jobs", type=_count, default=1, help="models at a time (default: 1)")
     add_command(commands, "results", write_results).add_argument("--to", **docs)
-
-
-def run(parser: argparse.ArgumentParser, argv: list[str] | None = None) -> int:
-    """Run one command; if it cannot be carried out, say so in one line and return 2."""
-    arguments = parser.parse_args(argv)
-    try:
-        return int(arguments.run(arguments))
-    except KeyboardInterrupt:
-        _complain("stopped")
-        sys.stdout.flush()
-        os._exit(130)  # at once: the processes that grade notebooks end when their parent is gone
-    except CourseError as error:
-        _complain(str(error))
-    except OSError as error:
-        _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
-    return 2
-
-
-def _complain(problem: str) -> None:
-    if os.environ.get("RANK", "0") == "0":  # only one of the processes that torchrun starts
-        print(f"course: {problem}", file=sys.stderr)
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -9,6 +9,7 @@ Nothing here looks at `exercises/`, which may be full of answers: copies are gen
 
 import json
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -26,12 +27,14 @@ SETTINGS = runner.Settings()
 
 
 def exercises_of(solution):
-    return runner.expected(solution.name, SETTINGS).values()
+    return runner.exercises_of(notebooks.RELEASED / solution.name)
 
 
 def points(report):
     return [
-        (e["id"], e["verdict"], e["points"]) for n in report["notebooks"] for e in n["exercises"]
+        (e.exercise.slug, e.verdict.verdict, e.points)
+        for n in report.notebooks
+        for e in n.exercises
     ]
 
 
@@ -39,18 +42,17 @@ def test_every_solution_earns_full_points(tmp_path):
     """All sheets as one, which costs one grading process and one kernel."""
     released, solved = [], []
     for solution in SOLUTIONS:
-        cells = notebooks.read(solution)
-        for cell in cells:
-            if notebooks.role_and_exercise(cell)[0] == "other":
-                cell["id"] = f"{cell['id']}-{solution.stem}"
-        solved += cells
-        released += [{**c, "source": sheets.without_solution(c["source"])} for c in cells]
+        for cell in notebooks.read(solution):
+            if cell.role == "other" and not cell.id.startswith("task-"):
+                cell = replace(cell, id=f"{cell.id}-{solution.stem}")
+            solved.append(cell)
+            released.append(replace(cell, source=sheets.without_solution(cell.source)))
     notebooks.write(tmp_path / "released" / "all.ipynb", notebooks.as_notebook(released))
     notebooks.write(tmp_path / "all.ipynb", notebooks.as_notebook(solved))
 
     report = runner.grade([tmp_path / "all.ipynb"], runner.Settings(released=tmp_path / "released"))
     assert points(report) == [(e.slug, "passed", e.points) for e in EXERCISES.values()]
-    assert report["points"] == report["max_points"] > 0
+    assert report.points == report.max_points > 0
 
 
 def test_all_exercises_belong_to_a_notebook():
@@ -136,5 +138,5 @@ def test_untouched_exercises_earn_nothing(tmp_path):
     for solution in SOLUTIONS:
         notebooks.write(tmp_path / solution.name, sheets.generate(solution, EXERCISES))
     report = runner.grade(sorted(tmp_path.glob("*.ipynb")), SETTINGS)
-    assert report["points"] == 0
+    assert report.points == 0
     assert {verdict for _, verdict, _ in points(report)} == {"not attempted"}

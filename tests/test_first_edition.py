@@ -21,7 +21,7 @@ import pytest
 
 from course_grading import notebooks, renamed, runner
 from course_grading.assembling import assemble
-from course_grading.notebooks import RELEASED, role_and_exercise
+from course_grading.notebooks import RELEASED
 from course_grading.specs import EXERCISES
 
 ROOT = Path(__file__).parents[1]
@@ -85,7 +85,7 @@ def answer_everything(clone: Path) -> dict[str, str]:
     """Put the first edition's solutions into its exercises; code by today's cell ids."""
     answers = {}
     for path in sorted((clone / "exercises").glob("*.ipynb")):
-        solved = {c["id"]: c["source"] for c in notebooks.read(clone / "solutions" / path.name)}
+        solved = {c.id: c.source for c in notebooks.read(clone / "solutions" / path.name)}
         notebook = json.loads(path.read_text())
         for cell in notebook["cells"]:
             if cell["id"].startswith("answer-"):
@@ -101,10 +101,10 @@ def answer_everything(clone: Path) -> dict[str, str]:
 def in_place(clone: Path) -> dict[str, str]:
     """The answers that stand in the sheets' answer cells, by cell id."""
     return {
-        cell["id"]: cell["source"]
+        cell.id: cell.source
         for path in (clone / "exercises").glob("*.ipynb")
         for cell in notebooks.read(path)
-        if role_and_exercise(cell)[0] == "answer"
+        if cell.role == "answer"
     }
 
 
@@ -115,8 +115,9 @@ def test_all_answers_of_the_first_edition_arrive_and_count(clone: Path) -> None:
     for name in before:  # graded as they are: nobody has to update first
         released = notebooks.read(RELEASED / name)
         learner = renamed.as_today(notebooks.read(clone / "exercises" / name))
-        sheet = runner.expected(name, runner.Settings())
-        assert assemble(released, learner, sheet).asked == list(sheet)
+        cells = assemble(released, learner, EXERCISES).cells
+        asked = [cell.exercise for cell in cells if cell.role == "check"]
+        assert asked == [one.slug for one in notebooks.listed(released)]
 
     course(clone, "update", "course_lib.grading.cli")
     assert git(clone, "log", "-1", "--format=%s") == "The working tree\n"
@@ -128,14 +129,14 @@ def test_all_answers_of_the_first_edition_arrive_and_count(clone: Path) -> None:
     says = course(clone, "update", "course_grading.cli")
     assert in_place(clone) == answers
     for name in before:
-        count = len(runner.expected(name, runner.Settings()))
+        count = len(runner.exercises_of(RELEASED / name))
         [line] = [line for line in says.splitlines() if line.startswith(name)]
         assert f" {count} answer{'s' * (count != 1)} in;" in line
     assert all(f"{slug} is another question now" in says for slug in renamed.ASKED_ANEW)
     sheet = notebooks.read(clone / "exercises" / "02_sinusoidal_encoding.ipynb")
-    mine = next(cell["source"] for cell in sheet if "a cell of my own" in cell["source"])
+    mine = next(cell.source for cell in sheet if "a cell of my own" in cell.source)
     assert mine == ("from course_lab import zoo  # a cell of my own\nhint('sinusoidal-encoding')")
     kept = [path.read_bytes() for path in (clone / "exercises" / ".backup").iterdir()]
     assert all(content in kept for content in before.values())
     report = runner.grade([clone / "exercises" / name for name in QUICK])
-    assert report["points"] == report["max_points"] > 0
+    assert report.points == report.max_points > 0

@@ -26,7 +26,8 @@ import torch
 from course_grading.asking import ask_all, draw
 from course_grading.exercise import Exercise
 from course_grading.judging import judge
-from course_grading.notebooks import read, role_and_exercise
+from course_grading.notebooks import read
+from course_grading.sheets import AFTERWARDS
 from course_grading.specs import EXERCISES, SHEETS
 
 SOLUTIONS = Path(__file__).parents[2] / "solutions"
@@ -108,9 +109,13 @@ def _drop_call(twin: ast.Call) -> None:
 
 def sheet_cells(sheet: str) -> tuple[list[str], dict[str, str]]:
     """The cells that a sheet's answers may need, and its answers by slug."""
-    cells = [cell for cell in read(SOLUTIONS / f"{sheet}.ipynb") if cell["cell_type"] == "code"]
-    setup = [c["source"] for c in cells if role_and_exercise(c)[0] == "other"]
-    answers = {role_and_exercise(c)[1]: c["source"] for c in cells if c["id"].startswith("answer-")}
+    cells = [
+        cell
+        for cell in read(SOLUTIONS / f"{sheet}.ipynb")
+        if cell.kind == "code" and not cell.id.startswith(AFTERWARDS)
+    ]
+    setup = [cell.source for cell in cells if cell.role == "other"]
+    answers = {cell.exercise: cell.source for cell in cells if cell.role == "answer"}
     return [source for source in setup if "grade_button()" not in source], answers
 
 
@@ -162,6 +167,7 @@ def main(slugs: list[str]) -> int:
         for slug in (exercise.slug for exercise in exercises):
             if slugs and slug not in slugs:
                 continue
+            assert passes(EXERCISES[slug], setup, answers[slug]), f"the solution of {slug} fails"
             for what, source in mutants(answers[slug]):
                 count += 1
                 if passes(EXERCISES[slug], setup, source):

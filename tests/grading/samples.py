@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -46,6 +46,10 @@ def solved(slugs: list[str]) -> Cells:
     ]
     for slug in slugs:
         exercise = sample_specs.EXERCISES[slug]
+        task = f"{sheets.headline(exercise)}*\n\nDo it."
+        cells.append(
+            {"id": f"task-{slug}", "cell_type": "markdown", "metadata": {}, "source": task}
+        )
         for role, source in (
             ("answer", solution(exercise)),
             ("check", f'check("{slug}", {exercise.name})'),
@@ -57,8 +61,21 @@ def solved(slugs: list[str]) -> Cells:
 
 def save(path: Path, cells: Cells) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(notebooks.as_notebook(cells)))
+    path.write_text(json.dumps(as_file(cells)))
     return path
+
+
+def as_file(cells: Cells) -> dict[str, Any]:
+    """A whole notebook; code cells get what the format asks for."""
+    code = {"execution_count": None, "outputs": []}
+    whole = [{**code, **cell} if cell["cell_type"] == "code" else cell for cell in cells]
+    return {"cells": whole, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+
+
+def cells_of(path: Path) -> Cells:
+    """The cells as they stand in a file, each source as one text."""
+    cells = json.loads(path.read_text())["cells"]
+    return [{**cell, "source": notebooks.as_text(cell["source"])} for cell in cells]
 
 
 class Workshop:
@@ -72,7 +89,7 @@ class Workshop:
         save(self.solutions / name, solved(ids))
         generated = sheets.generate(self.solutions / name, sample_specs.EXERCISES)
         notebooks.write(self.released / name, generated)
-        self.cells: Cells = copy.deepcopy(notebooks.read(self.released / name))
+        self.cells: Cells = cells_of(self.released / name)
 
     def at(self, id: str) -> int:
         return [cell["id"] for cell in self.cells].index(id)
@@ -93,8 +110,8 @@ class Workshop:
         content = save(self.path, self.cells).read_bytes()
         report = grade([self.path], self.settings(**settings))
         assert self.path.read_bytes() == content
-        graded = report["notebooks"][0]["exercises"]
-        assert report["points"] == sum(one["points"] for one in graded)
+        graded = report.plain()["notebooks"][0]["exercises"]
+        assert report.points == sum(one["points"] for one in graded)
         return {int(one["number"].split(".")[1]): one for one in graded}
 
     def settings(self, **more: Any) -> Settings:
@@ -106,7 +123,8 @@ MakeWorkshop = Callable[..., Workshop]
 
 @pytest.fixture
 def workshop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MakeWorkshop:
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))  # for the specs, in subprocesses
+    paths = [str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, paths)))  # for the specs
 
     def make(numbers: int | list[int], name: str = NAME) -> Workshop:
         chosen = range(1, numbers + 1) if isinstance(numbers, int) else numbers

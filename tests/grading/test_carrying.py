@@ -10,6 +10,7 @@ from samples import Cells, cell, save
 
 from course_grading import notebooks
 from course_grading.carrying import OldSheet, carry
+from course_grading.notebooks import Cell
 from course_grading.renamed import as_today, source
 
 
@@ -29,16 +30,15 @@ def old_sheet(name: str, *slugs: str, answers: dict[str, str], more: Any = None)
     for after, extra in (more or {}).items():
         place = [c["id"] for c in mine].index(after) + 1
         mine.insert(place, extra)
-    return OldSheet(name, sheet(*slugs), mine, f".backup/{name}")
+    base = sheet(*slugs)
+    return OldSheet(name, list(map(Cell.of, base)), list(map(Cell.of, mine)), f".backup/{name}")
 
 
 def carried(folder: Path, new: dict[str, Cells], *old: OldSheet) -> tuple[list[str], Any]:
     for name, cells in new.items():
         save(folder / name, cells)
     says = list(carry(folder, list(old)))
-    return says, {
-        name: {c["id"]: c["source"] for c in notebooks.read(folder / name)} for name in new
-    }
+    return says, {name: {c.id: c.source for c in notebooks.read(folder / name)} for name in new}
 
 
 def test_a_split_sheet_s_answers_go_to_both(tmp_path: Path) -> None:
@@ -94,8 +94,10 @@ def test_code_of_the_first_edition_gets_today_s_names(old: str, today: str) -> N
 
 
 def test_a_sheet_of_this_release_stays_as_it_is() -> None:
-    cells = [cell("answer-rotary-rotate", "check('2.1', f)"), cell("a1b2", "course_lib.lab")]
+    cells = [Cell("answer-rotary-rotate", "check('2.1', f)"), Cell("a1b2", "course_lib.lab")]
     assert as_today(cells) == cells
-    first = as_today([cell("answer-6-2", "check('6.2', f)", nbgrader={"grade_id": "answer-6-2"})])
-    assert first[0]["id"] == first[0]["metadata"]["nbgrader"]["grade_id"] == "answer-rotary-rotate"
-    assert first[0]["source"] == "check('rotary-rotate', f)"
+    first = as_today(
+        [Cell("answer-6-2", "check('6.2', f)", "code", {"nbgrader": {"grade_id": "answer-6-2"}})]
+    )
+    assert first[0].id == first[0].grade_id == "answer-rotary-rotate"
+    assert first[0].source == "check('rotary-rotate', f)"

@@ -12,11 +12,12 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from samples import NAME, MakeWorkshop, Workshop, cell, save, solved
+from samples import NAME, MakeWorkshop, Workshop, as_file, cell, save, solved
 
 from course_grading import button, cli
-from course_grading.notebooks import as_notebook
+from course_grading.notebooks import Listed
 from course_grading.report import html_page, junit
+from course_grading.verdicts import Graded, GradedNotebook, Report, Verdict
 
 FIELDS = ["id", "number", "title", "points", "max_points", "verdict", "mistake", "message"]
 
@@ -36,7 +37,9 @@ def test_grading_writes_every_report_and_says_full_points_by_its_status(
     assert course(shop, *options) == 0
     report = json.loads(files["json"].read_text())
     assert list(report) == ["points", "max_points", "notebooks"]
-    assert list(report["notebooks"][0]) == ["notebook", "points", "max_points", "exercises"]
+    assert list(report["notebooks"][0]) == [
+        "notebook", "path", "points", "max_points", "exercises",
+    ]  # fmt: skip
     assert all(list(one) == FIELDS for one in report["notebooks"][0]["exercises"])
     assert report["points"] == report["max_points"] == 6
     assert "6 of 6 points" in capsys.readouterr().out
@@ -55,8 +58,11 @@ def test_less_than_full_points_is_status_1_and_a_wrong_call_2(
     for arguments in (["nowhere/" + NAME], ["my_notes.ipynb"], ["--json", str(tmp_path / "x/y")]):
         assert course(shop, *arguments) == 2
         assert len(capsys.readouterr().err.splitlines()) == 1
-    shop.path.unlink()  # a notebook that is gone is reported on its exercises
-    assert course(shop) == 1
+    assert course(shop, "--json", str(tmp_path)) == 2 and "is a folder" in capsys.readouterr().err
+    save(shop.released / "10_other.ipynb", solved(["scale-3"]))
+    capsys.readouterr()
+    assert course(shop) == 1  # a notebook that is gone is reported on its exercises
+    assert "10_other.ipynb cannot be read" in " ".join(capsys.readouterr().out.split())
 
 
 def test_a_notebook_cannot_grade_itself(
@@ -90,12 +96,10 @@ def test_ctrl_c_stops_grading_at_once(workshop: MakeWorkshop) -> None:
 HOSTILE = "<script>alert(1)</script> [bold]"
 
 
-def a_report() -> dict[str, Any]:
-    one = {"id": "scale-1", "number": "9.1", "title": "<b>", "points": 0, "max_points": 2,
-           "verdict": "error",
-           "mistake": None, "message": HOSTILE}  # fmt: skip
-    notebook = {"notebook": NAME, "points": 0, "max_points": 2, "exercises": [one]}
-    return {"points": 0, "max_points": 2, "notebooks": [notebook]}
+def a_report() -> Report:
+    exercise = Listed("scale-1", "9.1", "<b>", 2, "scale_1")
+    one = Graded(exercise, Verdict("error", message=HOSTILE))
+    return Report([GradedNotebook(NAME, f"anna/{NAME}", (one,))])
 
 
 def test_reports_escape_what_learners_write() -> None:
@@ -141,7 +145,7 @@ def test_in_a_kernel_a_failure_is_a_picture_and_a_few_lines(tmp_path: Path) -> N
         cell("wrong", wrong),
         cell("button", "grade_button()\nhint('0.1')"),
     ]
-    notebook = from_dict(as_notebook(cells))
+    notebook = from_dict(as_file(cells))
     NotebookClient(
         notebook, allow_errors=True, resources={"metadata": {"path": tmp_path}}
     ).execute()

@@ -10,10 +10,10 @@ import shutil
 from pathlib import Path
 
 import pytest
-from samples import RIGHT, MakeWorkshop, cell
+from samples import RIGHT, MakeWorkshop, cell, save
 
-from course_grading import notebooks
 from course_grading.exercise import STUB
+from course_grading.runner import grade
 
 FORGED = {"application/vnd.course.answer+json": {"outcomes": []}, "text/plain": "passed"}
 
@@ -144,7 +144,7 @@ def test_what_takes_the_kernel_down(workshop: MakeWorkshop) -> None:
     """Each costs a round, so nothing is imported before it where nothing is checked."""
     shop = workshop(8)
     released = [one for one in shop.cells if one["id"] != "setup"]
-    notebooks.write(shop.released / shop.path.name, notebooks.as_notebook(released))
+    save(shop.released / shop.path.name, released)
     del shop.cells[shop.at("setup")]
     shop.answer(1, "import os\nos._exit(0)")
     shop.answer(2)
@@ -177,16 +177,13 @@ def test_what_takes_the_kernel_down(workshop: MakeWorkshop) -> None:
     ],
 )
 def test_a_file_that_is_no_notebook(workshop: MakeWorkshop, content: str | None, says: str) -> None:
-    from course_grading.runner import grade
-
     shop = workshop(2)
+    shop.exercises.mkdir()
     if content is not None:
-        shop.exercises.mkdir()
         shop.path.write_bytes(content.encode("utf-8", "surrogateescape"))
-    report = grade([shop.path], shop.settings())
-    exercises = report["notebooks"][0]["exercises"]
-    assert [one["verdict"] for one in exercises] == ["missing", "missing"]
-    assert all(says in one["message"] for one in exercises)
+    exercises = grade([shop.path], shop.settings()).notebooks[0].exercises
+    assert [one.verdict.verdict for one in exercises] == ["missing", "missing"]
+    assert all(says in one.message for one in exercises)
 
 
 def test_a_notebook_of_an_older_release(workshop: MakeWorkshop, tmp_path: Path) -> None:

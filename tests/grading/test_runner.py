@@ -13,43 +13,46 @@ import numpy as np
 import pytest
 import sample_specs
 import torch
-from samples import MakeWorkshop, cell, save
+from samples import MakeWorkshop, cell, cells_of, save
 
-from course_grading import asking, cli, notebooks, runner
+from course_grading import asking, cli, notebooks, rounds, runner
 from course_grading.checking import verdict_on
 from course_grading.forbidden import forbidden_in_cells
-from course_grading.notebooks import NotebookError
+from course_grading.notebooks import Listed, NotebookError
+from course_grading.verdicts import Graded, Verdict
 
 DONE = {"event": "done"}
 
 
 def verdict(slug: str, points: int = 2) -> dict[str, Any]:
-    return {"event": "verdict", "exercise": slug, "verdict": "passed", "message": "",
-            "points": points}  # fmt: skip
+    return {"event": "verdict", "exercise": slug, **Verdict("passed", points).plain()}
 
 
 def test_a_judge_that_was_stopped_gives_no_verdict() -> None:
+    cells = {"event": "cells", "cells": [{"name": "cell-3", "role": "answer"}]}
     start = {"event": "start", "cell": "cell-3"}
-    assert runner.read_events([verdict("a"), DONE]).verdicts.keys() == {"a"}
-    stopped = runner.read_events([start, verdict("a")])
-    assert stopped.verdicts == {} and stopped.culprit == "cell-3"
-    assert runner.read_events([verdict("a"), DONE], status=-9).verdicts == {}
-    assert runner.read_events([], status=-9).verdicts == {}
+    assert rounds.read_events([verdict("a"), DONE]).verdicts.keys() == {"a"}
+    stopped = rounds.read_events([cells, start, verdict("a")])
+    assert stopped.verdicts == {} and stopped.culprit == cells["cells"][0]
+    assert rounds.read_events([verdict("a"), DONE], status=-9).verdicts == {}
+    assert rounds.read_events([], status=-9).verdicts == {}
 
 
 def test_of_two_verdicts_on_one_exercise_neither_counts() -> None:
-    result = runner.read_events([verdict("a"), verdict("a", 100), verdict("b"), DONE])
-    assert result.verdicts["a"]["verdict"] == "error" and "points" not in result.verdicts["a"]
-    assert result.verdicts["b"]["verdict"] == "passed"
+    result = rounds.read_events([verdict("a"), verdict("a", 100), verdict("b"), DONE])
+    assert result.verdicts["a"] == rounds.TWICE and rounds.TWICE.points == 0
+    assert result.verdicts["b"].verdict == "passed"
 
 
 def test_points_lie_within_their_maximum_and_odd_lines_are_passed_over() -> None:
-    exercise = sample_specs.EXERCISES["scale-1"]
+    exercise = Listed("scale-1", "9.1", "Scale", 2, "scale_1")
     for points in (-5, 1100):
-        assert 0 <= runner._scored(exercise, verdict("scale-1", points))["points"] <= 2
-    assert [runner._event(line)["event"] for line in ("{", "3", '{"event": "done"}')] == [
-        None, None, "done",
-    ]  # fmt: skip
+        assert 0 <= Graded(exercise, Verdict("passed", points)).points <= 2
+    sent = (b"{", b"3", b"\xff", b'{"event": "done"}')
+    assert [rounds._event(one)["event"] for one in sent] == [None, None, None, "done"]
+    for plain in ({}, {"verdict": "splendid", "points": 2}, {"verdict": "passed", "points": "2"}):
+        with pytest.raises(ValueError, match="not a verdict"):
+            Verdict.of(plain)
 
 
 def test_half_an_emoji_costs_nothing(workshop: MakeWorkshop) -> None:
@@ -58,8 +61,7 @@ def test_half_an_emoji_costs_nothing(workshop: MakeWorkshop) -> None:
     shop.answer(2)
     save(shop.path, shop.cells)
     shop.path.write_text(shop.path.read_text().replace("HALF", "\\ud83d"))
-    report = runner.grade([shop.path], shop.settings())
-    assert report["points"] == 2
+    assert runner.grade([shop.path], shop.settings()).points == 2
 
 
 def test_a_pipe_is_no_notebook(tmp_path: Path) -> None:
@@ -127,10 +129,10 @@ def test_nothing_is_left_of_a_kernel_that_died(
 
 def test_cells_that_come_with_a_notebook_have_time_to_be_run(workshop: MakeWorkshop) -> None:
     shop = workshop(1)
-    released = notebooks.read(shop.released / shop.path.name)
+    released = cells_of(shop.released / shop.path.name)
     setup = next(one for one in released if one["id"] == "setup")
     setup["source"] = "import time\ntime.sleep(2)\n" + setup["source"]
-    notebooks.write(shop.released / shop.path.name, notebooks.as_notebook(released))
+    save(shop.released / shop.path.name, released)
     shop.answer(1)
     assert shop.grade(timeout=1.5)[1]["verdict"] == "passed"
 

@@ -31,22 +31,21 @@ def test_the_command_writes_what_the_spec_says(workshop: MakeWorkshop) -> None:
         "title", '# T\n\nTwo exercises, 5 minutes, 1 point, for you. `hint("3.1")`.'
     )
     task = "## 1.1 Old title\n\n*Repair · 99 minutes · 1 point · lesson 02*\n\nScale it."
-    cells.insert(2, markdown("task-scale-1", task))
+    cells[2] = markdown("task-scale-1", task)
     cells[3]["metadata"] = {}
     save(shop.solutions / NAME, cells)
     folders = {name: str(getattr(shop, name)) for name in ("exercises", "released", "solutions")}
     options = [text for name, path in folders.items() for text in (f"--{name}", path)]
     assert main(["exercises", *options, "--specs", "sample_specs"]) == 0
     for path in (shop.solutions / NAME, shop.released / NAME, shop.exercises / NAME):
-        written = {cell["id"]: cell for cell in read(path)}
-        assert written["title"]["source"] == (
+        written = {cell.id: cell for cell in read(path)}
+        assert written["title"].source == (
             '# T\n\nTwo exercises, 2 minutes, 3 points, for you. `hint("9.1")`.'
         )
-        assert written["task-scale-1"]["source"] == (
+        assert written["task-scale-1"].source == (
             "## 9.1 Scale 1\n\n*Implement · 1 minute · 2 points · lesson 02*\n\nScale it."
         )
-        grade_id = written["answer-scale-1"]["metadata"]["nbgrader"]["grade_id"]
-        assert grade_id == "answer-scale-1"
+        assert written["answer-scale-1"].grade_id == "answer-scale-1"
     before = (shop.solutions / NAME).read_bytes()
     assert main(["exercises", *options, "--specs", "sample_specs"]) == 0
     assert (shop.solutions / NAME).read_bytes() == before
@@ -56,7 +55,7 @@ def test_the_command_writes_what_the_spec_says(workshop: MakeWorkshop) -> None:
 def test_a_solved_sheet_says_what_the_specs_say(name: str) -> None:
     cells = read(ROOT / "solutions" / f"{name}.ipynb")
     assert sheets.with_spec(cells, EXERCISES) == cells
-    sources = {cell["id"]: cell["source"] for cell in cells}
+    sources = {cell.id: cell.source for cell in cells}
     exercises = [EXERCISES[exercise.slug] for exercise in SHEETS[name]]
     for exercise in exercises:
         assert sources[f"task-{exercise.slug}"].startswith(sheets.headline(exercise))
@@ -66,7 +65,7 @@ def test_a_solved_sheet_says_what_the_specs_say(name: str) -> None:
 
 @pytest.mark.parametrize("name", WITH_LESSON[1:])  # lesson 00 has no section of exercises
 def test_a_lesson_says_how_many_exercises_and_minutes_its_sheet_has(name: str) -> None:
-    sources = {cell["id"]: cell["source"] for cell in read(LESSONS / f"{name}.ipynb")}
+    sources = {cell.id: cell.source for cell in read(LESSONS / f"{name}.ipynb")}
     count = sheets.NUMBER_WORDS[len(SHEETS[name])].capitalize()
     minutes = sum(exercise.minutes for exercise in SHEETS[name])
     says = f"[{count} exercises](../exercises/{name}.ipynb), {minutes} minutes: "
@@ -77,9 +76,9 @@ def test_a_lesson_says_how_many_exercises_and_minutes_its_sheet_has(name: str) -
 def test_cells_of_a_task_are_named_after_its_exercise(name: str) -> None:
     slugs = [exercise.slug for exercise in SHEETS[name]]
     for cell in read(ROOT / "solutions" / f"{name}.ipynb"):
-        role, _, rest = cell["id"].partition("-")
-        if role in ("task", "answer", "check", "more", "published"):
-            assert any(rest == slug or rest.startswith(f"{slug}-") for slug in slugs), cell["id"]
+        role, _, rest = cell.id.partition("-")
+        if role in ("task", "answer", "check", "more", "afterwards", "published"):
+            assert any(rest == slug or rest.startswith(f"{slug}-") for slug in slugs), cell.id
 
 
 def test_metadata_and_calls_use_the_slug() -> None:

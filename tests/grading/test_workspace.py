@@ -55,11 +55,11 @@ def test_generated_files_are_valid_and_do_not_change_when_made_again(shop: Works
     ("change", "says"),
     [
         (lambda cells: cells.pop(), "last cell"),
-        (lambda cells: cells.pop(2), "check-scale-1 has no answer-scale-1"),
+        (lambda cells: cells.pop(3), "check-scale-1 has no answer-scale-1"),
         (lambda cells: cells.append(cells[1]), "'setup' occurs twice"),
-        (lambda cells: cells[3].update(source="check('9.1', None)"), "must call check"),
-        (lambda cells: cells[3].update(id="check-unknown"), "no exercise unknown"),
-        (lambda cells: cells[2].update(source="### BEGIN SOLUTION"), "without its partner"),
+        (lambda cells: cells[4].update(source="check('9.1', None)"), "must call check"),
+        (lambda cells: cells[4].update(id="check-unknown"), "no exercise unknown"),
+        (lambda cells: cells[3].update(source="### BEGIN SOLUTION"), "without its partner"),
     ],
 )
 def test_faulty_solutions_release_nothing(shop: Workshop, change: Any, says: str) -> None:
@@ -108,13 +108,13 @@ def test_reset_brings_back_one_answer_and_keeps_the_rest(shop: Workshop) -> None
     shop.insert_after("setup", cell("own", "mine = 1"))
     save(shop.path, shop.cells)
     assert course(shop, "reset", "9.1") == 0
-    now = {cell["id"]: cell["source"] for cell in notebooks.read(shop.path)}
+    now = {cell.id: cell.source for cell in notebooks.read(shop.path)}
     assert now["answer-scale-1"] == stubs["answer-scale-1"] and now["own"] == "mine = 1"
     assert now["answer-scale-2"] == shop.answer(2)["source"]
     del shop.cells[shop.at("answer-scale-1")]
     save(shop.path, shop.cells)
     assert course(shop, "reset", "9.1") == 0
-    ids = [cell["id"] for cell in notebooks.read(shop.path)]
+    ids = [cell.id for cell in notebooks.read(shop.path)]
     assert ids.index("answer-scale-1") == ids.index("check-scale-1") - 1
     assert course(shop, "reset", "9.99") == 2
 
@@ -154,10 +154,10 @@ def test_update_carries_answers_into_a_newer_release(clone: tuple[Workshop, Path
     mine = save(shop.path, shop.cells).read_bytes()
     assert course(shop, "update") == 0
     now = notebooks.read(shop.path)
-    ids = [cell["id"] for cell in now]
-    assert now[0]["source"] == "# A better title" and len(set(ids)) == len(ids)
-    assert [ids.index(id) for id in ("new-cell", "answer-scale-1", "own", "note")] == [2, 3, 5, 6]
-    assert now[3]["source"] == shop.answer(1)["source"]
+    ids = [cell.id for cell in now]
+    assert now[0].source == "# A better title" and len(set(ids)) == len(ids)
+    assert [ids.index(id) for id in ("new-cell", "answer-scale-1", "own", "note")] == [2, 4, 6, 7]
+    assert now[4].source == shop.answer(1)["source"]
     assert [copy.read_bytes() for copy in (shop.exercises / ".backup").iterdir()] == [mine]
     assert course(shop, "update") == 0  # again, with answers in and nothing to pull
     assert notebooks.read(shop.path) == now
@@ -174,7 +174,7 @@ def test_answers_that_were_committed_are_carried_over_once_they_are_taken_back(
     assert workspace.TAKE_BACK in capsys.readouterr().err
     subprocess.run(workspace.TAKE_BACK, shell=True, cwd=shop.exercises, check=True)
     assert course(shop, "update") == 0 and "1 answer in;" in capsys.readouterr().out
-    sources = {cell["id"]: cell["source"] for cell in notebooks.read(shop.path)}
+    sources = {cell.id: cell.source for cell in notebooks.read(shop.path)}
     assert sources["answer-scale-1"] == shop.answer(1)["source"] and "new-cell" in sources
 
 

@@ -1,0 +1,224 @@
+"""The kernel in which a learner's cells run, and nbval's view of it.
+
+A kernel is a process that waits until it is wanted. It is started before its judge loads the specs,
+so that no reference, mistake or version lies in its memory.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections import deque
+from multiprocessing.connection import Connection
+from multiprocessing.context import BaseContext
+from pathlib import Path
+from queue import Empty
+from typing import Any
+
+from jupyter_client.manager import KernelManager
+from jupyter_client.provisioning import LocalProvisioner
+from nbval.kernel import NbvalKernelspecManager, RunningKernel
+
+from course_grading import processes
+
+
+class KernelDied(Exception):
+    """The kernel is gone; the message says how."""
+
+
+class WaitingKernel:
+    """A process that becomes a kernel when it is told which. As subprocess.Popen, for Jupyter."""
+
+    stdin = stdout = stderr = None
+
+    def __init__(self, context: BaseContext):
+        order, self.orders = context.Pipe(duplex=False)
+        self.process = context.Process(target=_wait, args=(order, context.get_start_method()))  # type: ignore[attr-defined]
+        self.process.start()
+        order.close()
+        self.pid: int = self.process.pid
+
+    def begin(self, connection_file: str, folder: str, environment: dict[str, str]) -> None:
+        """Become the kernel that this connection file describes."""
+        self.orders.send((connection_file, folder, environment))
+
+    def poll(self) -> int | None:
+        """Its exit status; None as long as it lives."""
+        status: int | None = self.process.exitcode
+        return status
+
+    def wait(self) -> int | None:
+        while self.poll() is None:
+            time.sleep(0.01)
+        return self.poll()
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        self.process.kill()
+
+    def terminate(self) -> None:
+        self.process.terminate()
+
+
+def _wait(orders: Connection, start_method: str) -> None:
+    """In the new process: wait, and be a kernel, with no file open that was ours."""
+    if os.name == "posix":
+        os.setsid()
+    silent = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1, 2):
+        os.dup2(silent, number)
+    if start_method == "fork":
+        _close_all_but(orders.fileno())
+    processes.end_with_parent()
+    processes.default_signals()
+    try:
+        connection_file, folder, environment = orders.recv()
+    except EOFError:
+        return
+    orders.close()
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    processes.keep_to_ourselves(closed=False)
+    from ipykernel.kernelapp import IPKernelApp
+
+    kernel = IPKernelApp.instance()
+    kernel.initialize(["-f", connection_file])
+    kernel.start()
+
+
+def _close_all_but(kept: int) -> None:
+    highest = os.sysconf("SC_OPEN_MAX")
+    os.closerange(3, kept)
+    os.closerange(kept + 1, min(highest, 65_536))
+
+
+class WaitingProvisioner(LocalProvisioner):
+    """Where Jupyter gets a kernel from that was there before it asked."""
+
+    waiting: WaitingKernel
+
+    async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> Any:
+        self.process = self.waiting  # type: ignore[assignment]
+        self.pid = self.pgid = self.waiting.pid
+        assert self.parent
+        self.waiting.begin(self.parent.connection_file, kwargs["cwd"], kwargs["env"])
+        return self.connection_info
+
+
+# nbval offers no way to watch its kernel, so what follows relies on inner parts of release 0.11:
+# - the plugin makes its kernel as nbval.plugin.RunningKernel(name, cwd, startup_timeout), a name
+#   that the judge replaces, and keeps it as `item.parent.kernel`;
+# - `km`, `kc`, `_ensure_iopub_up`, `is_alive`, `interrupt` and `get_message` of that class, and
+#   that a cell is run by `execute_cell_input`, then `await_reply`, then `get_message("iopub")`;
+# - `item.cell` and `item.test_outputs` of the items that it collects.
+# pyproject.toml keeps nbval below 0.12; before that is raised, read those parts again.
+
+
+class WatchedKernel(RunningKernel):
+    """nbval's kernel, but a dead one is noticed at once, and one that floods us is stopped."""
+
+    waiting: WaitingKernel
+    folder: Path
+    max_output: int
+    patience = 5.0
+    """Seconds that a cell has to end after it was interrupted."""
+
+    def __init__(self, kernel_name: str, cwd: str | None = None, startup_timeout: float = 60):
+        self.reply: dict[str, Any] = {}
+        self.interrupted_at: float | None = None
+        self._forget()
+        self.km = KernelManager(
+            kernel_name=kernel_name,
+            kernel_spec_manager=NbvalKernelspecManager(),
+            connection_file=str(self.folder / "kernel.json"),
+        )
+        provisioner = WaitingProvisioner(
+            kernel_id="graded", kernel_spec=self.km.kernel_spec, parent=self.km
+        )
+        provisioner.waiting = self.waiting
+        self.km.provisioner = provisioner
+        empty = self.folder / "empty"
+        empty.mkdir()
+        self.km.start_kernel(
+            cwd=str(empty),
+            env={k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")},
+        )
+        self.kc = self.km.client()
+        self.kc.start_channels()
+        self.kc.wait_for_ready(timeout=startup_timeout)
+        self._ensure_iopub_up()
+
+    def _forget(self) -> None:
+        self.waiting_messages: deque[dict[str, Any]] = deque()
+        self.seen = 0
+
+    def execute_cell_input(self, cell_input: str, allow_stdin: bool | None = None) -> str:
+        self._forget()
+        self.reply, self.interrupted_at = {}, None
+        return str(super().execute_cell_input(cell_input, allow_stdin))
+
+    def await_reply(self, msg_id: str, timeout: float | None = None) -> None:
+        deadline = time.monotonic() + (timeout or 60)
+        while time.monotonic() < deadline:
+            self._drain()
+            try:
+                message = self.kc.get_shell_msg(timeout=0.1)
+            except Empty:
+                self._must_live()
+                continue
+            if message["parent_header"].get("msg_id") == msg_id:
+                self.reply = message["content"]
+                return
+        raise Empty
+
+    def get_message(self, stream: str, timeout: float | None = None) -> dict[str, Any]:
+        if stream != "iopub":
+            return dict(super().get_message(stream, timeout))
+        deadline = time.monotonic() + (timeout or 60)
+        while time.monotonic() < deadline:
+            if self.interrupted_at and time.monotonic() > self.interrupted_at + self.patience:
+                self.end("it did not stop when it was interrupted")
+            if not self.waiting_messages:
+                self._drain(wait=0.1)
+            if self.waiting_messages:
+                return self.waiting_messages.popleft()
+            self._must_live()
+        raise Empty
+
+    def interrupt(self) -> None:
+        self.interrupted_at = time.monotonic()
+        super().interrupt()
+
+    def _drain(self, wait: float = 0.0) -> None:
+        """Take what has been published; bytes are counted even where nobody reads them."""
+        while True:
+            try:
+                message = self.kc.get_iopub_msg(timeout=wait)
+            except Empty:
+                return
+            wait = 0.0
+            self.seen += len(str(message["content"]))
+            if self.seen > self.max_output:
+                self.end(f"it printed more than {self.max_output / 1e6:g} MB")
+            self.waiting_messages.append(message)
+
+    def _must_live(self) -> None:
+        if not self.is_alive():
+            raise KernelDied("it ended the kernel (out of memory, or an exit?)")
+
+    def end(self, why: str) -> None:
+        self.km.shutdown_kernel(now=True)
+        raise KernelDied(why)
+
+    def stop(self) -> None:
+        """Without the second that Jupyter gives a kernel to leave by itself."""
+        self.kc.stop_channels()
+        if self.waiting.poll() is None:
+            os.killpg(self.waiting.pid, signal.SIGKILL)
+        self.km.cleanup_resources()
+        del self.km

@@ -1,0 +1,59 @@
+"""What all commands share: how they are added, run, and say that something cannot be done."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias
+
+from course_lab.errors import CourseError
+
+Arguments = argparse.Namespace
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+def home(name: str) -> Path:
+    """`name` in the working directory, else in the checkout that the course was installed from."""
+    checkout = Path(__file__).parents[1]
+    here = Path(name)
+    return here if here.is_dir() or not (checkout / "Makefile").exists() else checkout / name
+
+
+def folder_for(name: str, folder: Path) -> Path:
+    """The path of a file to be written. Raises CourseError if its folder does not exist."""
+    if not folder.is_dir():
+        raise CourseError(f"there is no folder {folder} to write {name} to")
+    return folder / name
+
+
+def add_command(
+    commands: Commands, name: str, run: Callable[[Arguments], int]
+) -> argparse.ArgumentParser:
+    """A command that calls `run`, whose docstring is its help."""
+    command = commands.add_parser(name, help=run.__doc__, description=run.__doc__)
+    command.set_defaults(run=run)
+    return command
+
+
+def run(parser: argparse.ArgumentParser, argv: list[str] | None = None) -> int:
+    """Run one command; if it cannot be carried out, say so in one line and return 2."""
+    arguments = parser.parse_args(argv)
+    try:
+        return int(arguments.run(arguments))
+    except KeyboardInterrupt:
+        _complain("stopped")
+        sys.stdout.flush()
+        os._exit(130)  # at once: the processes that grade notebooks end when their parent is gone
+    except CourseError as error:
+        _complain(str(error))
+    except OSError as error:
+        _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+    return 2
+
+
+def _complain(problem: str) -> None:
+    if os.environ.get("RANK", "0") == "0":  # only one of the processes that torchrun starts
+        print(f"course: {problem}", file=sys.stderr)
