@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from functools import cache, partial
 from random import Random
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -24,11 +25,11 @@ def _by_itself(*case: object) -> float:
     return 0.0
 
 
-def _frequencies(dim: int, base: float) -> Tensor:
+def _frequencies(dim: int, base: float | Tensor) -> Tensor:
     return base ** (-torch.arange(0, dim, 2).double() / dim)
 
 
-def _raised(base: float, dim: int, stretch: float) -> float:
+def _raised(base: float, dim: int, stretch: Any) -> Any:
     return base * stretch ** (dim / (dim - 2))
 
 
@@ -377,6 +378,10 @@ SERVER = Exercise(
                 "and needs nothing but its own length.",
                 _serve_by(lambda lengths, original:
                           _never_below_1([max(lengths)] * len(lengths), original))),
+        Mistake("min instead of max",
+                "You take the smaller of 1 and the ratio, so long texts are not stretched, and "
+                "short ones are squeezed. A stretch is never below 1: take the larger.",
+                _serve_by(lambda lengths, original: [min(1.0, n / original) for n in lengths])),
         Mistake("does not stretch at all",
                 "You return the original frequencies, for long texts too.",
                 _serve_by(lambda lengths, original: [1.0] * len(lengths))),
@@ -402,8 +407,12 @@ SERVER = Exercise(
 Rows = Callable[[Tensor, Tensor, int], list[Tensor]]
 
 
+Lengths = Callable[[int, Tensor, int], Tensor]
+"""From dim, the lengths of the text so far, and the original one to frequencies for each length."""
+
+
 def _turned(x: Tensor, positions: Tensor, frequencies: Tensor) -> Tensor:
-    """Pairs (i, i + dim / 2) turned; `frequencies` for all rows, or one row of them each."""
+    """Pairs (i, i + dim / 2) turned by frequencies that may differ from row to row."""
     angles = positions.double()[:, None] * frequencies
     first, second = x.double().chunk(2, dim=-1)
     cos, sin = angles.cos(), angles.sin()
@@ -415,25 +424,30 @@ def _like(scores: Tensor, q: Tensor) -> Tensor:
     return scores.to(torch.promote_types(q.dtype, torch.float32))
 
 
-def _now(dim: int, length: float, original_length: int) -> Tensor:
-    return _frequencies(dim, _raised(10_000.0, dim, max(1.0, length / original_length)))
+def _by_row(scores: Tensor, q: Tensor) -> list[Tensor]:
+    """Each row of a square of scores up to its own token."""
+    return [row[: t + 1] for t, row in enumerate(_like(scores, q))]
+
+
+def _now(dim: int, lengths: Tensor, original_length: int) -> Tensor:
+    stretch = (lengths / original_length).clamp(min=1)
+    return _frequencies(dim, _raised(10_000.0, dim, stretch)[..., None])
 
 
 def _rows_by(
-    of_query: Callable[[int, int, int], Tensor],
-    of_keys: Callable[[int, int, int], Tensor] | None = None,
-    query_at: Callable[[int], int] = lambda t: t,
+    of_query: Lengths,
+    of_keys: Lengths | None = None,
+    query_at: Callable[[Tensor], Tensor] = lambda tokens: tokens,
 ) -> Rows:
-    """Frequencies as functions of dim, the tokens so far, and the original length."""
+    """Keys are turned again with each query's frequencies, or once and for all by `of_keys`."""
 
     def rows(q, k, original_length):
-        all_scores = []
-        for t in range(len(q)):
-            text = q.shape[-1], t + 1, original_length
-            query = _turned(q[t : t + 1], torch.tensor([query_at(t)]), of_query(*text))
-            keys = _turned(k[: t + 1], torch.arange(t + 1), (of_keys or of_query)(*text))
-            all_scores.append(_like(keys @ query[0], q))
-        return all_scores
+        tokens = torch.arange(len(q))
+        text = q.shape[-1], tokens.double() + 1, original_length
+        frequencies = of_query(*text)
+        queries = _turned(q, query_at(tokens), frequencies)
+        keys = _turned(k, tokens, of_keys(*text) if of_keys else frequencies[:, None])
+        return _by_row((keys @ queries[..., None])[..., 0], q)
 
     return rows
 
@@ -444,47 +458,41 @@ def _kept_before(q, k, original_length):
         cache.append(key)
         both = torch.cat([torch.stack(cache), query[None]])
         positions = torch.tensor([*range(t + 1), t])
-        turned = _turned(both, positions, _now(len(key), t + 1, original_length))
+        turned = _turned(
+            both, positions, _now(len(key), torch.tensor(t + 1).double(), original_length)
+        )
         all_scores.append(_like(turned[:-1] @ turned[-1], q))
     return all_scores
 
 
 def _by_distance(q, k, original_length, dtype=torch.float64):
+    tokens = torch.arange(len(q))
     pairs_q, pairs_k = (torch.complex(*x.to(dtype).chunk(2, dim=-1)) for x in (q, k))
-    all_scores = []
-    for t in range(len(q)):
-        distance = torch.arange(t, -1, -1)[:, None]
-        turn = torch.exp(1j * distance * _now(q.shape[-1], t + 1, original_length).to(dtype))
-        scores = (pairs_q[t] * pairs_k[: t + 1].conj() * turn).real.sum(dim=-1)
-        all_scores.append(_like(scores, q))
-    return all_scores
+    distance = (tokens[:, None] - tokens)[..., None]
+    frequencies = _now(q.shape[-1], tokens.double() + 1, original_length)[:, None]
+    turn = torch.exp(1j * distance * frequencies.to(dtype))
+    return _by_row((pairs_q[:, None] * pairs_k.conj() * turn).real.sum(dim=-1), q)
 
 
-def _each_of_its_day(dim: int, length: int, original_length: int) -> Tensor:
-    return torch.stack([_now(dim, n, original_length) for n in range(1, length + 1)])
+def _plain(dim: int, lengths: Tensor, original_length: int) -> Tensor:
+    return _frequencies(dim, 10_000.0)[None]
 
 
-def _plain(dim: int, length: int, original_length: int) -> Tensor:
-    return _frequencies(dim, 10_000.0)
-
-
-def _by_doubling(dim: int, length: int, original_length: int) -> Tensor:
-    room = original_length
-    while room < length:
-        room *= 2
-    return _now(dim, room, original_length)
+def _by_doubling(dim: int, lengths: Tensor, original_length: int) -> Tensor:
+    doublings = (lengths / original_length).clamp(min=1).log2().ceil()
+    return _now(dim, original_length * 2**doublings, original_length)
 
 
 def _neighbours(q, k, original_length):
     """Pairs (2i, 2i + 1): the same as halves of columns in another order."""
     q, k = (torch.cat([x[:, 0::2], x[:, 1::2]], dim=1) for x in (q, k))
-    return _kept_before(q, k, original_length)
+    return _rows_by(_now)(q, k, original_length)
 
 
 def _backwards(q, k, original_length):
     """Turning by -angle is turning forwards with the two halves exchanged."""
     q, k = (x.roll(x.shape[1] // 2, dims=1) for x in (q, k))
-    return _kept_before(q, k, original_length)
+    return _rows_by(_now)(q, k, original_length)
 
 
 QUERIES, KEYS = torch.randn(2, 12, 8, generator=torch.Generator().manual_seed(3)).double()
@@ -531,20 +539,21 @@ CACHE_TEST = Exercise(
         Version("in float32", True, partial(_by_distance, dtype=torch.float32),
                 "It computes in float32, so its scores are off by less than 0.0001. A test that "
                 "allows 0.001 accepts it."),
-        Version("keys kept after the turn", False, _rows_by(_now, _each_of_its_day)),
+        Version("keys kept after the turn", False, _rows_by(_now, _now)),
         Version("never stretched", False, _rows_by(_plain)),
-        Version("stretched for the whole text from the start", False, lambda q, k, original_length:
-                _rows_by(lambda dim, n, original: _now(dim, len(q), original))(
-                    q, k, original_length)),
+        Version("stretched for the whole text from the start", False,
+                _rows_by(lambda dim, n, original: _now(dim, n[-1:], original))),
         Version("one token late", False,
                 _rows_by(lambda dim, n, original: _now(dim, n - 1, original))),
         Version("queries stretched, keys not", False, _rows_by(_now, _plain)),
         Version("made anew at every doubling only", False, _rows_by(_by_doubling)),
         Version("base times the stretch", False, _rows_by(
-                lambda dim, n, original: _frequencies(dim, 10_000.0 * max(1.0, n / original)))),
+                lambda dim, n, original: (
+                    _frequencies(dim, 10_000.0 * (n / original).clamp(min=1)[:, None])))),
         Version("short texts stretched by less than 1", False, _rows_by(
-                lambda dim, n, original: _frequencies(dim, _raised(10_000.0, dim, n / original)))),
-        Version("the query stands at 0", False, _rows_by(_now, query_at=lambda t: 0)),
+                lambda dim, n, original: (
+                    _frequencies(dim, _raised(10_000.0, dim, (n / original)[:, None]))))),
+        Version("the query stands at 0", False, _rows_by(_now, query_at=torch.zeros_like)),
         Version("pairs of neighbours", False, _neighbours,
                 "Its pairs are columns 2i and 2i + 1. Rows of equal numbers cannot show it."),
         Version("turns backwards", False, _backwards,

@@ -118,6 +118,10 @@ BY_PARTS = Exercise(
                 "You divide by keep + (1 - keep) * factor, which blends wavelengths. Blend the two "
                 "frequencies: keep * theta + (1 - keep) * theta / factor.",
                 _by_parts(blend=lambda theta, keep, factor: theta / (keep + (1 - keep) * factor))),
+        Mistake("multiplied by factor",
+                "Slow pairs turn factor times as fast now. They should turn slower: divide by "
+                "factor.",
+                _by_parts(blend=lambda theta, keep, factor: _blend(theta, keep, 1 / factor))),
         Mistake("not held between 0 and 1", "Outside the ramp, keep is below 0 or above 1: fast "
                 "pairs become faster, and the slowest are slowed by more than factor. Clamp it.",
                 _by_parts(keep=lambda turns, slow, fast: (turns - slow) / (fast - slow))),
