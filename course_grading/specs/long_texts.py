@@ -9,6 +9,7 @@ from random import Random
 import torch
 from torch import Tensor
 
+from course_grading.domain import Masks, Number, Positions, Tensors
 from course_grading.exercise import Case, Exercise, Mistake, Version, mistake
 from course_grading.specs.draw import normal, shuffled
 
@@ -109,6 +110,13 @@ def _gaps_accepted(size, length, stride):
     return gaps if stride > length else _windows(size, length, stride)
 
 
+@mistake("a stride as long as the windows refused",
+         "A stride of `length` is allowed: the windows then touch without overlapping, and leave "
+         "no gap.")  # fmt: skip
+def _length_refused(size, length, stride):
+    return _windows(size, length, stride if stride < length else 0)
+
+
 @mistake("every stride accepted",
          "You never raise ValueError. Above the length a stride leaves gaps between the windows, "
          "and below 1 the windows never move on.")  # fmt: skip
@@ -141,7 +149,7 @@ def _window_cases(rng: Random) -> list[Case]:
         case(rng.randint(100, 150), rng.randint(20, 30), rng.randint(6, 12)),
         case(5, 5, 5), case(8, 8, 3), case(9, 8, 3), case(7, 8, 8), case(1, 1, 1), case(2, 1, 1),
         case(1, 6, 2), case(10, 5, 4), case(9, 4, 3), case(5000, 512, 200), case(0, 4, 2),
-        case(20, 4, 5), case(0, 4, 5),
+        case(20, 4, 5), case(0, 4, 5), case(9, 8, 300),
         # No text: a loop that does not refuse these strides ends all the same.
         case(0, 4, 0), case(0, 4, -1),
     ]  # fmt: skip
@@ -150,7 +158,13 @@ def _window_cases(rng: Random) -> list[Case]:
 WINDOWS = Exercise(
     slug="long-windows", title="Every byte once",
     kind="implement", minutes=20, points=3, name="windows_of",
-    reference=_windows, cases=_window_cases, forbidden=("bits_per_byte", "loss_by_position"),
+    reference=_windows, cases=_window_cases,
+    domain={
+        "size": Number(0, 5000, whole=True),
+        "length": Number(1, 512, whole=True),
+        "stride": Number(-2, 512, whole=True),
+    },
+    forbidden=("bits_per_byte", "loss_by_position"),
     hints=(
         "Write down the windows of 10 bytes, length 4, stride 2. What do the second and the third "
         "count? Remember after each window how far you have counted.",
@@ -204,6 +218,7 @@ WINDOWS = Exercise(
                 lambda size, length, stride: _windows(
                     size, length, length if 1 <= stride <= length else stride)),
         _gaps_accepted,
+        _length_refused,
         _only_gaps_refused,
         _any_stride,
         _empty_first,
@@ -273,7 +288,10 @@ def _losses_cases(rng: Random) -> list[Case]:
 CORPUS_BITS = Exercise(
     slug="long-corpus-bits", title="Repair: a number that is off",
     kind="repair", minutes=15, points=3, name="corpus_bits",
-    reference=_bits, cases=_losses_cases, forbidden=("bits_per_byte", "loss_by_position"),
+    reference=_bits, cases=_losses_cases,
+    domain={"losses": Tensors((2, 2)), "counted": Masks((2, 2), true="a byte that counts")},
+    roundings=40,  # five digits
+    forbidden=("bits_per_byte", "loss_by_position"),
     hints=(
         "Ask of each line: which bytes does it look at, and how much does each byte weigh in the "
         "end? There are three faults.",
@@ -300,6 +318,12 @@ CORPUS_BITS = Exercise(
                 "one: average over bytes.",
                 lambda losses, counted: (
                     _window_means(losses, counted).mean() / math.log(2)
+                ).float()),
+        Mistake("every window that counts weighs the same",
+                "You leave windows out that count nothing, and average the means of the others. A "
+                "short last window then weighs as much as a full one: average over bytes.",
+                lambda losses, counted: (
+                    _window_means(losses, counted).nanmean() / math.log(2)
                 ).float()),
         Mistake("each row cut where its counting begins",
                 "You take all of a window from its first counted byte on. Bytes that do not "
@@ -383,6 +407,13 @@ def _stopped_by_place(q, k, positions, frequencies, stops, limit):
     return _scores_at(distance)(q, k, positions, frequencies, stops, limit)
 
 
+def _stop_scale(q, k, positions, frequencies, stops, limit) -> Tensor:
+    """A pair's part is a product of two lengths, and its angle is in float32 at the coarsest."""
+    angles = _stop((positions[:, None] - positions)[..., None], stops, limit).abs() * frequencies
+    q, k = (torch.hypot(*t.double().chunk(2, dim=-1)) for t in (q, k))
+    return (q[:, None] * k * (1 + angles)).sum(dim=-1)
+
+
 def _stop_cases(rng: Random) -> list[Case]:
     def case(positions, dim: int, stops: list[int], limit: int, base: float) -> Case:
         positions = torch.as_tensor(positions)
@@ -400,8 +431,9 @@ def _stop_cases(rng: Random) -> list[Case]:
         case(shuffled(rng, 6, below=90), 16, [0, 4, 5], 12, 100.0),
         case(torch.tensor([4]), 4, [1], 1, 10_000.0),
         case([50, 4, 9, 4, 50, 9], 6, [2], 5, 30.0),  # unsorted, each position twice
-        case(shuffled(rng, 5, below=300) + 9000, 4, [0, 1], 40, 50.0),  # all pairs stop, far out
+        case(shuffled(rng, 5, below=300) + 90_000, 4, [0, 1], 40, 50.0),  # all pairs stop, far out
         case(shuffled(rng, 4, below=60), 10, [], 7, 100.0),  # none stops
+        case(torch.arange(3) + 7, 6, [0, 2], 0, 20.0),
         case(torch.arange(9) + rng.randint(3000, 4000), 12, [5], 2, 3.0),
     ]
 
@@ -409,7 +441,16 @@ def _stop_cases(rng: Random) -> list[Case]:
 STOPPED = Exercise(
     slug="long-stopped-pairs", title="Pairs that stop",
     kind="implement", minutes=20, points=4, name="stopping_scores",
-    reference=_stopped, cases=_stop_cases, forbidden=("Rotary", "rotate", "rotation_table"),
+    reference=_stopped, cases=_stop_cases,
+    domain={
+        "q": Tensors((2, 2)),
+        "k": Tensors((2, 2)),
+        "positions": Positions(100_000, axes=(1, 1)),
+        "frequencies": Tensors((1, 1), (torch.float64,)),
+        "stops": Masks((1, 1), true="a pair that stops"),
+        "limit": Number(0, 50, whole=True),
+    },
+    scale=_stop_scale, roundings=4, forbidden=("Rotary", "rotate", "rotation_table"),
     hints=(
         "A pair's part of the score depends on its distance alone. With pairs as complex numbers "
         "(first half real, second half imaginary) it is the real part of q * conj(k) * "

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from course_grading.domain import Argument, Number, Positions, Tensors, as_view
 from course_grading.exercise import Case, Exercise, Mistake, Property, Version, mistake
-from course_grading.specs.draw import normal, shuffled
+from course_grading.specs.draw import normal, rounded_in, shuffled
 
 Turn = Callable[[Tensor, Tensor, float], Tensor]
 Places = Callable[[int, int], Tensor]
@@ -50,16 +50,6 @@ def _turn(x: Tensor, positions: Tensor, base: float) -> Tensor:
 def _lengths(x: Tensor) -> Tensor:
     """How long the pairs of x are, in halves."""
     return torch.hypot(*x.double().chunk(2, dim=-1))
-
-
-def _finest(x: Tensor) -> float:
-    """The rounding that a scale is counted in: that of float32 also where x has fewer digits."""
-    return min(torch.finfo(x.dtype).eps, torch.finfo(torch.float32).eps)
-
-
-def _coarse(x: Tensor) -> float:
-    """A rounding in x's dtype, counted in those of a scale."""
-    return torch.finfo(x.dtype).eps / _finest(x)
 
 
 # spacing of float32 ----------------------------------------------------------------------------
@@ -302,7 +292,8 @@ def _decoding(
 
 def _decode_scale(q, k, v, past_k, past_v, frequencies) -> tuple[Tensor, Tensor]:
     """Keys, scores and weights are rounded in q's dtype, angles in float32 at the coarsest."""
-    q, k, v, past_k, past_v, coarse = *(t.double() for t in (q, k, v, past_k, past_v)), _coarse(q)
+    coarse = rounded_in(q.dtype, torch.ones(()))
+    q, k, v, past_k, past_v = (t.double() for t in (q, k, v, past_k, past_v))
     read, all_k = _decoding()(q, k, v, past_k, past_v, frequencies)
     old, new = past_k.shape[-2], k.shape[-2]
     angles = (old + torch.arange(new))[:, None] * frequencies
@@ -516,8 +507,8 @@ def _serve_scale(requests) -> list[Tensor]:
     """Pairs are turned in float32 at the coarsest, whatever x is, and angles are float64's."""
     scales = []
     for x, positions, base in requests:
-        finer = torch.finfo(torch.float64).eps / _finest(x)
-        angles = finer * _angles(positions, x.shape[-1], base)
+        coarsest = min(torch.finfo(x.dtype).eps, torch.finfo(torch.float32).eps)
+        angles = _angles(positions, x.shape[-1], base) * torch.finfo(torch.float64).eps / coarsest
         scales.append((4 * _lengths(x) * (1 + angles)).repeat(1, 2))
     return scales
 

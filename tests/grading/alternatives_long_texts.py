@@ -99,6 +99,29 @@ def stopping_by_matrices(q, k, positions, frequencies, stops, limit):
     return scores
 
 
+def stopping_with_float32_angles(q, k, positions, frequencies, stops, limit):
+    distance = positions.unsqueeze(1) - positions
+    seen = torch.where(stops, distance.clamp(max=limit).unsqueeze(-1), distance.unsqueeze(-1))
+    angles = seen.float() * frequencies.float()
+    cos, sin = (torch.cat([t, t], dim=-1) for t in (angles.cos(), angles.sin()))
+    turned_q = torch.cat([-q[:, q.shape[1] // 2 :], q[:, : q.shape[1] // 2]], dim=-1)
+    return torch.einsum("qd,kd,qkd->qk", q, k, cos) + torch.einsum(
+        "qd,kd,qkd->qk", turned_q, k, sin
+    )
+
+
+def stopping_by_two_rotations(q, k, positions, frequencies, stops, limit):
+    def turned(x, at):
+        pairs = torch.complex(*x.double().chunk(2, dim=-1))
+        return pairs * torch.exp(1j * at[:, None] * frequencies)
+
+    here, there, still = turned(q, positions), turned(k, positions), turned(k, 0 * positions)
+    q_limit = turned(q, torch.full_like(positions, limit))
+    going, stopped = here[:, None] * there.conj(), q_limit[:, None] * still.conj()
+    far = (positions[:, None] - positions > limit)[..., None]
+    return torch.where(far & stops, stopped, going).real.sum(dim=-1).float()
+
+
 def near_test_one_by_one(near):
     q, k = torch.tensor([5, 6, 20]), torch.tensor([1, 3, 4, 5, 6, 7, 18, 20, 21])
     for window in (1, 2, 4, 100):
@@ -123,6 +146,12 @@ def near_test_by_hand(near):
 ALTERNATIVES = {
     "long-windows": [windows_by_ceiling, windows_by_marking, windows_one_by_one_from_the_start],
     "long-corpus-bits": [bits_in_loops, bits_by_weights, bits_by_numpy],
-    "long-stopped-pairs": [stopping_in_loops, stopping_in_two_halves, stopping_by_matrices],
+    "long-stopped-pairs": [
+        stopping_in_loops,
+        stopping_in_two_halves,
+        stopping_by_matrices,
+        stopping_with_float32_angles,
+        stopping_by_two_rotations,
+    ],
     "long-window-test": [near_test_one_by_one, near_test_by_hand],
 }
