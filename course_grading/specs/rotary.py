@@ -9,11 +9,13 @@ from random import Random
 import torch
 from torch import Tensor
 
+from course_grading.domain import Described, Number, Positions, Tensors
 from course_grading.exercise import Case, Exercise, Mistake, Version, mistake
 from course_grading.specs.draw import COUNTS_ITSELF, KEEPS_DTYPE, normal, shuffled
 
 Rotation = Callable[[Tensor, Tensor, float], Tensor]
 
+DTYPES = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 LIBRARY = ("rotate", "rotation_table", "rotary_frequencies", "Rotary", "shift_matrix")
 
 # a score by hand -------------------------------------------------------------------------------
@@ -35,6 +37,12 @@ BY_HAND = Exercise(
         Mistake("not turned at all",
                 "This is the product of the two vectors at the same position. They are 25 apart.",
                 6),
+        Mistake("the two numbers exchanged",
+                "A quarter turn takes (x, y) to (-y, x). Without the sign, (1, 2) becomes (2, 1), "
+                "which is its mirror image; with two signs, (-2, -1).", 9),
+        Mistake("the two numbers exchanged",
+                "A quarter turn takes (x, y) to (-y, x). Without the sign, (1, 2) becomes (2, 1), "
+                "which is its mirror image; with two signs, (-2, -1).", -9),
         Mistake("half a turn",
                 "Half a turn is what the query alone makes in 42 positions. The key turns as well: "
                 "what counts is the 25 positions between them, six full turns and a quarter.", -6),
@@ -103,20 +111,43 @@ _rotate = _rotation()
 _rotate_as_halves = _rotation(spread=_twice, quarter=_halves)
 
 
+def _roundings(x: Tensor, quarter: Callable[[Tensor], Tensor], angles: Tensor) -> Tensor:
+    """For the scale of each number: eight roundings of its pair's length, in x's dtype or float32.
+
+    The angle is rounded to float64, which counts where x is in float64: base ** exponent and
+    exp(exponent * log(base)) differ by some units in the last place.
+    """
+    finest = torch.finfo(torch.float64).eps
+    units = min(torch.finfo(x.dtype).eps, torch.finfo(torch.float32).eps)
+    length = x.double().hypot(quarter(x.double()))
+    return length * (8 + 64 * angles * finest / units)
+
+
+def _rotate_scale(x: Tensor, positions: Tensor, base: float) -> Tensor:
+    angles = _angles(x, positions, _frequencies(x.shape[-1], base))
+    return _roundings(x, _neighbours, _pairwise(angles))
+
+
+def _split_off(x: Tensor) -> Tensor:
+    """The same numbers as they lie in memory where heads were split off."""
+    return x.transpose(1, 2).contiguous().transpose(1, 2)
+
+
 def _rotate_cases(rng: Random) -> list[Case]:
     def case(batch, heads, positions, head_dim, base=10_000.0, dtype=torch.float32) -> Case:
-        x = normal(rng, batch, heads, positions.shape[-1], head_dim, dtype=dtype)
+        x = _split_off(normal(rng, batch, heads, positions.shape[-1], head_dim, dtype=dtype))
         return {"x": x, "positions": positions, "base": base}
 
+    late = shuffled(rng, 12, 90).reshape(3, 4) + torch.tensor([[0], [200], [5000]])
+    far = torch.tensor([999_997, 0, 70_001, rng.randint(100_000, 900_000)])
     return [
         case(1, 1, torch.arange(4), 2),
-        case(1, 2, torch.tensor([0, 3, 4, 50]), 4),
-        case(2, 3, torch.arange(4), 8, base=100.0),
-        case(2, 2, torch.stack([shuffled(rng, 3, 90), 90 + shuffled(rng, 3, 90)]), 6),
+        case(2, 2, torch.stack([torch.tensor([2, 0, 5]), 900 + shuffled(rng, 3, 90)]), 6),
+        case(2, 3, torch.tensor([0, 3, 3, 7]), 8, base=100.0),
         case(2, 1, torch.tensor([rng.randint(300, 900)]), 2 * rng.randint(4, 9), base=500.0),
-        case(1, 2, torch.tensor([1001, 1003]), 16, dtype=torch.bfloat16),
-        case(3, 2, shuffled(rng, 12, 90).reshape(3, 4) + torch.tensor([[0], [200], [5000]]), 6),
-        case(1, 3, torch.tensor([999_997, 0, 70_001, rng.randint(100_000, 900_000)]), 8),
+        case(1, 2, torch.tensor([1001, 70_003]), 16, dtype=torch.bfloat16),
+        case(3, 2, late, 6),
+        case(1, 3, far, 8),
         case(2, 1, torch.tensor([100_003, 40_000]), 4, base=500_000.0, dtype=torch.float64),
         case(1, 2, torch.tensor([30_001, 2051, 4]), 8, dtype=torch.float16),
     ]
@@ -145,13 +176,17 @@ def _angles_in_x_dtype(x, positions, base):
     return _rotation(angles=rounded)(x, positions, base)
 
 
-@mistake("angles in float32",
-         "A float32 holds about seven digits. At position 1 000 000 six of them stand before the "
-         "point, and the angle is off by some hundredths. Compute angles in float64.")  # fmt: skip
-def _angles_in_float32(x, positions, base):
-    frequencies = 1.0 / base ** (torch.arange(0, x.shape[-1], 2).float() / x.shape[-1])
-    angles = positions.float()[..., None] * frequencies
-    return _turn(x, angles if angles.ndim == 2 else angles[:, None], _pairwise, _neighbours)
+def _angles_in_float32(frequencies: Callable[[int, float], Tensor]) -> Mistake:
+    def answer(x, positions, base):
+        angles = positions.float()[..., None] * frequencies(x.shape[-1], base)
+        return _turn(x, angles if angles.ndim == 2 else angles[:, None], _pairwise, _neighbours)
+
+    return Mistake(
+        "angles in float32",
+        "A float32 holds about seven digits. At position 1 000 000 six of them stand before the "
+        "point, and the angle is off by some hundredths. Compute angles in float64.",
+        answer,
+    )
 
 
 @mistake("turned in x's dtype",
@@ -173,6 +208,13 @@ def _in_place(x, positions, base):
 ROTATE = Exercise(
     slug="rotary-rotate", title="The rotation", kind="implement", minutes=25, points=3,
     name="rotate_neighbours", reference=_rotate, cases=_rotate_cases,
+    domain={
+        "x": Described("float64, float32, float16 or bfloat16, 4 axes, also as a view in which "
+                       "axes 1 and 2 were swapped"),
+        "positions": Positions(1_000_000),
+        "base": Number(100, 500_000),
+    },
+    roundings=0.6, scale=_rotate_scale,
     properties=(KEEPS_DTYPE,), forbidden=LIBRARY,
     hints=(
         "Start with one text, one head and head_dim = 2: then there is one pair, its frequency is "
@@ -229,7 +271,11 @@ ROTATE = Exercise(
                 _rotation(angles=lambda x, positions, frequencies:
                           positions[..., None] * frequencies)),
         _angles_in_x_dtype,
-        _angles_in_float32,
+        _angles_in_float32(lambda dim, base: 1.0 / base ** (torch.arange(0, dim, 2).float() / dim)),
+        _angles_in_float32(lambda dim, base: base ** (-torch.arange(0, dim, 2) / dim)),
+        _angles_in_float32(
+            lambda dim, base: torch.exp(torch.arange(0, dim, 2) * (-math.log(base) / dim))),
+        _angles_in_float32(lambda dim, base: _frequencies(dim, base).float()),
         _turned_in_x_dtype,
         Mistake("result no longer in x's dtype",
                 "The result is float32, whatever x is. End with .to(x.dtype).",
@@ -295,18 +341,26 @@ def _rotate_heads_cases(rng: Random) -> list[Case]:
         x = normal(rng, batch, positions.shape[-1], num_heads * head_dim, dtype=dtype)
         return {"x": x, "positions": positions, "num_heads": num_heads, "base": base}
 
+    late = shuffled(rng, 12, 90).reshape(3, 4) + torch.tensor([[0], [200], [5000]])
+    newest = torch.tensor([rng.randint(300, 900)])
     return [
         case(1, torch.arange(3), 1, 4),
+        case(2, torch.tensor([0, 5, 5, 40]), 3, 8, base=100.0),
         case(1, torch.arange(3), 2, 4),
-        case(2, torch.tensor([0, 5, 6, 40]), 3, 8, base=100.0),
         case(2, torch.stack([shuffled(rng, 2, 90), 90 + shuffled(rng, 2, 90)]), 2, 6),
-        case(1, torch.tensor([rng.randint(300, 900)]), 4, 2 * rng.randint(3, 8), base=500.0),
-        case(1, torch.tensor([1001, 1003]), 2, 8, dtype=torch.bfloat16),
-        case(3, shuffled(rng, 12, 90).reshape(3, 4) + torch.tensor([[0], [200], [5000]]), 2, 6),
+        case(1, newest, 4, 2 * rng.randint(3, 8), base=500.0),
+        case(1, torch.tensor([1001, 70_003]), 2, 8, dtype=torch.bfloat16),
+        case(3, late, 2, 6),
         case(1, torch.tensor([999_997, 0, 70_001]), 3, 8),
         case(2, torch.tensor([100_003, 40_000]), 3, 4, base=500_000.0, dtype=torch.float64),
         case(1, torch.tensor([30_001, 2051, 4]), 2, 8, dtype=torch.float16),
     ]
+
+
+def _rotate_heads_scale(x: Tensor, positions: Tensor, num_heads: int, base: float) -> Tensor:
+    heads = _heads(x, num_heads)
+    angles = _angles(heads, positions, _frequencies(heads.shape[-1], base))
+    return _roundings(heads, _halves, _twice(angles))
 
 
 @mistake("the whole model rotated as one head",
@@ -339,6 +393,13 @@ ROTATE_HEADS = Exercise(
     slug="rotary-head-frequencies", title="Repair: slow heads and fast heads", kind="repair",
     minutes=20, points=3, name="rotate_heads", reference=_rotate_heads(),
     cases=_rotate_heads_cases,
+    domain={
+        "x": Tensors((3, 3), DTYPES),
+        "positions": Positions(1_000_000),
+        "num_heads": Number(1, 4, whole=True),
+        "base": Number(100, 500_000),
+    },
+    roundings=0.6, scale=_rotate_heads_scale,
     properties=(KEEPS_DTYPE,), forbidden=LIBRARY,
     hints=(
         "With num_heads = 1 it is right. Take num_heads = 2 and print the frequencies: which of "
@@ -376,6 +437,14 @@ ROTATE_HEADS = Exercise(
                 "The result has the shape (batch, heads, length, head_dim).",
                 lambda x, positions, num_heads, base:
                     _rotate_heads()(x, positions, num_heads, base).transpose(1, 2).flatten(-2)),
+        Mistake("a (batch, length) table meets the heads",
+                "Angles of shape (batch, length, pairs) are lined up with (heads, length, pairs) "
+                "of the heads. That is an error, or silently wrong where batch and heads are "
+                "equal. Put an axis for the heads between: angles.unsqueeze(-3).",
+                _rotate_heads(rotate=_rotation(
+                    spread=_twice, quarter=_halves,
+                    angles=lambda x, positions, frequencies:
+                        positions[..., None] * frequencies))),
         Mistake("heads left behind the tokens",
                 "Your result is (batch, length, heads, head_dim). Heads come before the length: "
                 ".transpose(1, 2).", lambda *given: _rotate_heads()(*given).transpose(1, 2)),
@@ -414,6 +483,10 @@ def _last_token_still(x, positions, base):
     return torch.cat([_rotate(x[:-1], positions[:-1], base), x[-1:]])
 
 
+def _first_token_still(x, positions, base):
+    return torch.cat([x[:1], _rotate(x[1:], positions[1:], base)])
+
+
 def _last_pair_longer(x, positions, base):
     return torch.cat([_rotate(x, positions, base)[..., :-2], 1.2 * x[..., -2:]], dim=-1)
 
@@ -423,14 +496,16 @@ def _pieces() -> tuple[Tensor, Tensor, Tensor]:
     return q, k, torch.tensor([0, 1, 2, 5, 9, 20])
 
 
-def _same_scores_when_moved(rotation: Rotation, far: tuple[int, ...] = (4, 331)) -> None:
+def _same_scores_when_moved(
+    rotation: Rotation, far: tuple[int, ...] = (4, 331), room: float = 1e-2
+) -> None:
     q, k, positions = _pieces()
     first, *moved = (
         rotation(q, positions + by, 100.0) @ rotation(k, positions + by, 100.0).T
         for by in (0, *far)
     )
     for later in moved:
-        assert torch.allclose(first, later, atol=1e-2), "scores change when all tokens move"
+        assert torch.allclose(first, later, atol=room), "scores change when all tokens move"
 
 
 def _same_lengths(rotation: Rotation) -> None:
@@ -486,11 +561,16 @@ ROTATION_TEST = Exercise(
         Version("two layouts mixed", False, _two_layouts_mixed.answer),
         Version("fades with the position", False,
                 lambda x, p, base: _rotate(x, p, base) * 0.99 ** p[:, None]),
+        Version("fades slowly", False,
+                lambda x, p, base: _rotate(x, p, base) * 0.9999 ** p[:, None],
+                "It fades so slowly that several hundred positions take a few hundredths away."),
         Version("makes everything longer", False, lambda x, p, base: 1.1 * _rotate(x, p, base)),
         Version("turns nothing", False, lambda x, p, base: x.clone()),
         Version("counts for itself", False, _positions_ignored.answer),
         Version("loses count beyond 256", False, _positions_in_bfloat16,
                 "Its positions are rounded to bfloat16. Move all tokens far."),
+        Version("leaves the first token where it is", False, _first_token_still,
+                "At position 0 that is right, farther on it is not."),
         Version("leaves the last token where it is", False, _last_token_still),
         Version("makes the last pair longer", False, _last_pair_longer),
     ),
@@ -514,9 +594,20 @@ ROTATION_TEST = Exercise(
                 "ignores `positions`. Move the key alone: the score has to change.",
                 _test_of(_same_lengths, _same_scores_when_moved)),
         Mistake("moved by a little only",
-                "Moved by 4, all positions are still small. One version loses count beyond 256.",
+                "Moved by this little, all positions are still small. One version loses count "
+                "beyond 256.",
                 _test_of(_same_lengths, _distance_matters,
                          lambda rotation: _same_scores_when_moved(rotation, (4,)))),
+        Mistake("moved by a little only",
+                "Moved by this little, all positions are still small. One version loses count "
+                "beyond 256.",
+                _test_of(_same_lengths, _distance_matters,
+                         lambda rotation: _same_scores_when_moved(rotation, (100,)))),
+        Mistake("leaves too much room",
+                "One version fades so slowly that far out its scores are off by some tenths. Allow "
+                "differences of 0.01.",
+                _test_of(_same_lengths, _distance_matters,
+                         lambda rotation: _same_scores_when_moved(rotation, room=1.0))),
         Mistake("lengths only",
                 "Turning by the wrong angle keeps lengths as well. The point of a rotation is its "
                 "scores: move query and key together, and compare.", _same_lengths),
@@ -557,6 +648,12 @@ RIVAL = Exercise(
                 "These are the frequencies of a head of width 16. The head has width 64 and uses "
                 "the first eight of its 32 pairs: the exponents are 2i / 64.",
                 lambda: _rival(_frequencies(16, 10_000.0))),
+        Mistake("beside the target",
+                "The distances 98 to 102 are left out: next to the target the score is still "
+                "high. The rival stands much farther away.", 99),
+        Mistake("not turned towards the target",
+                "This is the best distance for pairs that point the same way at distance 0. The "
+                "pairs of this head do so at distance 100: subtract 100 first.", 0),
         Mistake("the target itself",
                 "At 100 the score is the highest of all. Leave out 98 to 102.", 100),
     ),

@@ -32,6 +32,18 @@ def rotate_with_angles_in_float64_only(x, positions, base):
     return turned.type_as(x)
 
 
+def rotate_by_exponentials(x, positions, base):
+    steps = torch.arange(0, x.shape[-1], 2, dtype=torch.float64)
+    frequencies = torch.exp(-math.log(base) / x.shape[-1] * steps)
+    angles = torch.outer(positions.flatten().double(), frequencies)
+    hands = torch.exp(1j * angles).view(*positions.shape, -1)
+    hands = hands if positions.ndim == 1 else hands.unsqueeze(1)
+    turned = (x[..., 0::2].double() + 1j * x[..., 1::2].double()) * hands
+    out = torch.zeros_like(x)
+    out[..., 0::2], out[..., 1::2] = turned.real, turned.imag
+    return out
+
+
 def rotate_by_matrices(x, positions, base):
     frequencies = base ** (-torch.arange(0, x.shape[-1], 2).double() / x.shape[-1])
     angles = positions[..., None] * frequencies
@@ -101,7 +113,12 @@ def rotation_test_by_orthogonality(rotation):
 
 
 ALTERNATIVES = {
-    "rotary-rotate": [rotate_in_loops, rotate_with_angles_in_float64_only, rotate_by_matrices],
+    "rotary-rotate": [
+        rotate_in_loops,
+        rotate_with_angles_in_float64_only,
+        rotate_by_exponentials,
+        rotate_by_matrices,
+    ],
     "rotary-head-frequencies": [rotate_heads_in_loops, rotate_heads_by_numpy],
     "rotary-test": [rotation_test_with_one_token, rotation_test_by_orthogonality],
 }

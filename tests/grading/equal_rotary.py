@@ -1,0 +1,64 @@
+"""Small changes to the solutions of lesson 06 that leave them right."""
+
+TURNS = "in `last = 64 * math.log(8192 / (2 * math.pi)) / math.log(500_000)`"
+LENGTHS = (
+    "in `assert torch.allclose(rotation(q, positions, 100.0).norm(dim=-1), q.norm(dim=-1), "
+    "atol=0.01)`"
+)
+MOVED = 'in `assert torch.allclose(here, moved, atol=0.01), "scores change when all tokens move"`'
+DISTANCE = "in `assert not torch.allclose(here, scores(positions, positions + 1), atol=0.01)`"
+FREQUENCIES = "in `frequencies = 10_000.0 ** (-torch.arange(0, 16, 2).double() / 64)`"
+SCORES = "in `scores = torch.cos((torch.arange(2001)[:, None] - 100) * frequencies).sum(dim=-1)`"
+ROUNDED_ONCE = "the right versions turn in float64 and round once, so torch's own 1e-5 will do"
+
+EQUAL = {
+    "rotary-complete-turns": {
+        f"64 to 63 {TURNS}": "`last` is 34.44 instead of 34.98: pairs 0 to 34 as before",
+        TURNS: "one more or less of so many leaves `last` at 34.98: pairs 0 to 34 as before",
+    },
+    "rotary-head-frequencies": {
+        ".double() dropped in `first, second = x.double().chunk(2, dim=-1)`": (
+            "cos and sin are in float64, and the product with them is, too"
+        ),
+    },
+    "rotary-test": {
+        "in `q, k = torch.randn(2, 6, 8, generator=torch.Generator().manual_seed(0))`": (
+            "other random vectors, or other ones each time"
+        ),
+        "in `positions = torch.tensor([0, 1, 2, 5, 9, 20])`": (
+            "other positions, with gaps as before: all wrong versions are rejected"
+        ),
+        f"atol= dropped {LENGTHS}": ROUNDED_ONCE,
+        f"atol= dropped {MOVED}": ROUNDED_ONCE,
+        f"atol= dropped {DISTANCE}": "where nothing is turned, scores agree to the last bit",
+        f"USub dropped {LENGTHS}": "vectors of one text have two axes: axis 1 is the last",
+        f"100.0 to 101.0 {LENGTHS}": "a rotation keeps lengths with any base",
+        f"100.0 to 99.0 {LENGTHS}": "a rotation keeps lengths with any base",
+        f"Add to Sub {DISTANCE}": "a key moved by one to the other side: distance matters, too",
+        f"1 to 2 {DISTANCE}": "a key moved by two: distance matters, too",
+        f"0.01 to 1.01 {DISTANCE}": (
+            "asks for more than before: in right versions one position changes some score by more"
+        ),
+    },
+    "rotary-fooled-head": {
+        f"10000.0 to 9999.0 {FREQUENCIES}": (
+            "no frequency changes by more than 0.00003 of itself: the rival stays"
+        ),
+        f".double() dropped {FREQUENCIES}": (
+            "in float32 scores are off by 0.0001, and the rival leads by 0.003"
+        ),
+        f"16 to 17 {FREQUENCIES}": (
+            "a ninth pair: it makes 18 whole turns on the way, so the same rival has the best score"
+        ),
+        f"16 to 15 {FREQUENCIES}": "0 to 14 in steps of 2, as before",
+        f"USub dropped {SCORES}": "these scores have two axes: axis 1 is the last",
+        f"2001 to 2002 {SCORES}": "the rival stands nearer than 2000",
+        f"2001 to 2000 {SCORES}": "the rival stands nearer than 2000",
+        "9 to 10 in `scores[98:103] = -9`": "all scores are above -8",
+        "9 to 8 in `scores[98:103] = -9`": "all scores are above -8",
+        "in `scores[98:103] = -9`": (
+            "98 and 102 have scores of 4.3, 97 and 103 of 1.7, and the rival of 5.5: none of them "
+            "is in its way"
+        ),
+    },
+}
