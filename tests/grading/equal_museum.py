@@ -1,0 +1,145 @@
+"""Small changes to the museum's solutions that leave them right, and why."""
+
+FAR_CALL = (
+    "in `far = embed(torch.zeros(1, 2, 4, dtype=torch.bfloat16), torch.tensor([256, 257]), 1)`"
+)
+FAR_APART = 'in `assert (far[0, 0] - far[0, 1]).abs().max() > 0.1, "256 and 257 are the same"`'
+GOT = "in `got = embed(torch.zeros(2, 3, 4), torch.tensor([0, 3, 11]), 2)`"
+EXPANDED = 'in `assert torch.allclose(got, expected.expand(2, 3, 4), atol=1e-3), "wrong numbers"`'
+FREQUENCIES = "in `angles = torch.tensor([0, 1.5, 5.5])[:, None] / torch.tensor([1.0, 100.0])`"
+TURNED = "in `turned = turn(torch.ones(2, 2, 3, 8), positions)`"
+THETA = "in `theta = 10_000 ** (-torch.arange(0, 8, 2) / 8)`"
+TEXTS = "in `positions = torch.tensor([[0, 3, 17], [5, 6, 40]])`"
+ASKED = 'in `for asked in ({}, {"offset": 7}, {}, {"base": 500.0}):`'
+CONVERTED = "in `assert error(make(64).to(torch.bfloat16), offset=1000) < 0.001`"
+COLUMN = "in `assert torch.equal(weight[:, 0].long(), expected), weight[:, 0].tolist()`"
+KEYS = "in `few, many = torch.tensor([0, 2, 5, 8, 9]), torch.arange(3000)`"
+SLOPES = "in `slopes = torch.tensor([[1 / 16], [1 / 256], [1 / 4]])`"
+WEIGHTS = "in `weights = alibi_weights(q, k, keys[-1:], keys)[0, :, 0].float()`"
+SOFTMAX = "in `expected = (-slopes * (keys[-1] - keys)).softmax(dim=-1)`"
+ZEROS = (
+    "in `q, k = torch.zeros(1, 3, 1, 4, dtype=dtype), torch.zeros(1, 3, len(keys), 4, dtype=dtype)`"
+)
+FAR_BIAS = "in `far = t5_bias(table, torch.tensor([500]), torch.tensor([497, 501, 0, 900]))`"
+MADE = "in `frequencies = make(64, 10_000.0, 2048)`"
+LENGTHS = "in `for length in (500, 8192, 8192, 500):`"
+STRETCH = "in `stretch = max(1, length / 2048)`"
+FASTEST = 'in `assert math.isclose(fastest, 1.0, rel_tol=1e-3), "the fastest pair is kept"`'
+SLOWEST = "in `assert math.isclose(slowest, 10_000 ** (-62 / 64) / stretch, rel_tol=1e-3), length`"
+
+NEVER_EQUAL = "The difference is never equal to the limit."
+WITHIN = "The expected numbers change by less than the tolerance, which the task grants."
+SAME_TEXT = "All texts of the batch are alike, so the last one is as good as the first one."
+SAME_HEADS = "Both columns of the table are alike, so both heads are, too."
+OTHER_POSITIONS = (
+    "The texts still have different gaps, and no wrong version errs at one of these positions "
+    "alone."
+)
+OTHER_QUESTION = "Another base or another offset shows a fault of memory as well."
+OTHER_KEYS = (
+    "The query still comes after keys at several distances, with gaps among the few keys, and "
+    "thousands of keys among the many."
+)
+COPY = (
+    "A second text, or a second query at the same position, is a copy of the first, and the first "
+    "is looked at."
+)
+GENTLE = (
+    "The expected weights change by less than 0.02, which is granted in bfloat16, and no version "
+    "errs by so little in one head alone."
+)
+OTHER_LENGTHS = (
+    "Short and long texts still take turns. Where the same long length no longer comes twice, the "
+    "frequencies that were stretched already are still stretched again."
+)
+
+EQUAL = {
+    "museum-waves": {
+        f"Gt to GtE {FAR_APART}": NEVER_EQUAL,
+        f"1 to 2 {FAR_CALL}": "Two texts are as good as one. With factor 2 a version that keeps "
+        "positions in bfloat16 still takes 257 for 256, and the first angle of a right one still "
+        "changes by half a radian.",
+        f"2 to 1 {GOT}": "One text is compared with two alike, and the version that takes texts "
+        "for positions is wrong within one text as well.",
+        f"2 to 1 {EXPANDED}": "allclose compares one text with two, as if it came twice.",
+        f"100.0 to 101.0 {FREQUENCIES}": WITHIN,
+        f"100.0 to 99.0 {FREQUENCIES}": WITHIN,
+        f"0 to -1 {FAR_APART}": SAME_TEXT,
+    },
+    "museum-turn": {
+        f"10000 to 10001 {THETA}": WITHIN,
+        f"10000 to 9999 {THETA}": WITHIN,
+        f"8 to 7 {THETA}": "The even numbers below 7 are those below 8.",
+        f"2 to 1 {TURNED}": "Positions of two texts make two texts of one; a version that does not "
+        "do so raises an error, which counts as rejected.",
+        f"2 to 3 {TURNED}": "With three heads and two texts, the version that broadcasts positions "
+        "over heads raises an error, which counts as rejected.",
+        "USub dropped in `scores = turned @ turned.transpose(-2, -1)`": "Of four axes, 2 is "
+        "the same as -2.",
+        "0.01 to 1.01 in `assert torch.allclose(scores, expected[:, None].expand_as(scores), "
+        "atol=1e-2)`": "Scores lie between -8 and 8 here, and every wrong version misses some "
+        "score by more than 1.",
+        TEXTS: OTHER_POSITIONS,
+    },
+    "museum-table": {
+        "Lt to LtE in `assert error(table, dtype=torch.bfloat16) < 0.01`": NEVER_EQUAL,
+        f"Lt to LtE {CONVERTED}": NEVER_EQUAL,
+        'Lt to LtE in `assert error(table, **asked) < 0.001, f"asked {asked}"`': NEVER_EQUAL,
+        "0 to 1 in `def error(table, offset=0, base=10_000.0, **more):`": "The texts begin at "
+        "offset 1 instead of 0, which still differs from 7.",
+        "0.01 to 1.01 in `assert error(table, dtype=torch.bfloat16) < 0.01`": "The table has to be "
+        "asked in bfloat16 first, for the sake of what it remembers; the wrong versions answer "
+        "this first question well enough.",
+        f"offset= dropped {CONVERTED}": "At dim 64, frequencies that were rounded to bfloat16 are "
+        "off by more than 0.001 at position 19 already.",
+        f"1000 to 1001 {CONVERTED}": "Rounded frequencies show at any position far out.",
+        f"1000 to 999 {CONVERTED}": "Rounded frequencies show at any position far out.",
+        ASKED: OTHER_QUESTION,
+        "64 to 63 in `theta = base ** (-torch.arange(0, 64, 2) / 64)`": "The even numbers below 63 "
+        "are those below 64.",
+    },
+    "museum-weights": {
+        f".long() dropped {COLUMN}": "torch.equal compares whole numbers in float32 with integers.",
+        f"0 to 1 {COLUMN}": "Only the message of the assertion changes.",
+        f"0 to -1 {COLUMN}": "There is one column, so the last one is the first one.",
+    },
+    "museum-slope": {
+        KEYS: OTHER_KEYS,
+        f"1 to 2 {ZEROS}": COPY,
+        f"16 to 17 {SLOPES}": GENTLE,
+        f"16 to 15 {SLOPES}": GENTLE,
+        f"1 to 2 {SLOPES}": GENTLE,
+        f"1 to 0 {SLOPES}": GENTLE,
+        f"256 to 257 {SLOPES}": GENTLE,
+        f"256 to 255 {SLOPES}": GENTLE,
+        f"0 to -1 {WEIGHTS}": "There is one text and one query, so the last is the first.",
+        f"USub dropped {SOFTMAX}": "The last of two axes is axis 1; and another key's position "
+        "instead of the last one's adds the same number to all, which softmax does not see.",
+        f"1 to 2 {SOFTMAX}": "Softmax does not change if the same number is added to all.",
+        f"1 to 0 {SOFTMAX}": "Softmax does not change if the same number is added to all.",
+    },
+    "museum-buckets": {
+        "2 to 3 in `table = torch.arange(32.0)[:, None].expand(32, 2)`": SAME_HEADS,
+        "1 to 0 in `assert t5_bias(table, text, text)[1].tolist() == rows`": SAME_HEADS,
+        "0 to 1 in `assert far[0].tolist() == [[3, 17, 15, 31]]`": SAME_HEADS,
+        "0 to -1 in `assert far[0].tolist() == [[3, 17, 15, 31]]`": SAME_HEADS,
+        FAR_BIAS: "The last row of a side serves all distances of 91 and more.",
+    },
+    "museum-reach": {
+        f"10000.0 to 10001.0 {MADE}": WITHIN,
+        f"10000.0 to 9999.0 {MADE}": WITHIN,
+        f"2048 to 2049 {MADE}": WITHIN,
+        f"2048 to 2047 {MADE}": WITHIN,
+        f"2048 to 2049 {STRETCH}": WITHIN,
+        f"2048 to 2047 {STRETCH}": WITHIN,
+        f"10000 to 10001 {SLOWEST}": WITHIN,
+        f"10000 to 9999 {SLOWEST}": WITHIN,
+        LENGTHS: OTHER_LENGTHS,
+        f"rel_tol= dropped {FASTEST}": "The fastest pair turns by base to the power of 0, which is "
+        "1 without any rounding.",
+    },
+    "museum-tests": {
+        "2 to 3 in `test(lambda positions, dim: right_in_float64(2 * positions, dim))`": "An "
+        "encoding that turns three times too fast is as broken, and as right at position 0.",
+    },
+}  # fmt: skip
