@@ -47,6 +47,9 @@ NEW_PAIRS = Exercise(
         Mistake("distance 128 taken for a known one",
                 "One diagonal is missing: 128 tokens have the distances 0 to 127, so 128 is new.",
                 lambda: (LONG - SHORT) * (LONG - SHORT - 1) / (LONG * (LONG + 1))),
+        Mistake("a percentage",
+                "This is the share in per cent. The task asks for a number between 0 and 1.",
+                lambda: 100 * _share_of_new()),
         Mistake("rounded to two decimals",
                 "This is near, but the task asks for four decimals: a diagonal more or less "
                 "already changes the third.",
@@ -601,8 +604,10 @@ def _long_windows_without_mask(q_positions, k_positions, window):
 QUERIES, KEYS = torch.tensor([3, 9, 14]), torch.tensor([0, 2, 3, 4, 6, 7, 8, 9, 10, 14])
 
 
-def _compare(mask: Mask, q: Tensor, k: Tensor, more_keys: int = 0) -> None:
-    for window in (1, 3, 50):
+def _compare(
+    mask: Mask, q: Tensor, k: Tensor, more_keys: int = 0, windows: tuple[int, ...] = (1, 3, 50)
+) -> None:
+    for window in windows:
         assert torch.equal(mask(q, k, window), _window_in_loops(q, k, window + more_keys))
 
 
@@ -678,6 +683,10 @@ WINDOW_TEST = Exercise(
         _test_on_last_row,
         _test_shape,
         _test_name,
+        Mistake("one window only",
+                "A version passes that masks nothing where the window is longer than the text. "
+                "Test several windows, from 1 to more than the text is long.",
+                lambda mask: _compare(mask, QUERIES, KEYS, windows=(3,))),
         Mistake("window and one key more expected",
                 "You expect window + 1 keys. A window of 1 is the token itself and nothing else.",
                 lambda mask: _compare(mask, QUERIES, KEYS, more_keys=1)),
