@@ -241,7 +241,11 @@ class Described:
 
 def inputs(domain: Mapping[str, Argument]) -> str:
     """The line that the sheet prints under a task."""
-    return "**Inputs.** " + ". ".join(f"`{n}`: {one.says()}" for n, one in domain.items()) + "."
+    says: dict[str, list[str]] = {}
+    for name, argument in domain.items():
+        says.setdefault(argument.says(), []).append(f"`{name}`")
+    lines = [f"{_listed(names, 'and')}: {words}" for words, names in says.items()]
+    return f"**Inputs.** {'. '.join(lines)}."
 
 
 def as_view(value: Tensor) -> Tensor:
@@ -302,5 +306,5 @@ def _listed(words: Sequence[str], joint: str = "or") -> str:
 
 def _in_words(number: float) -> str:
     if isinstance(number, int):
-        return f"{number:,}".replace(",", " ") if number >= 10_000 else str(number)
+        return f"{number:,}".replace(",", " ") if abs(number) >= 10_000 else str(number)
     return f"{number:g}"

@@ -13,6 +13,8 @@ from typing import Any
 from course_lab.errors import CourseError
 
 BUTTON = "grade-button"
+AFTERWARDS = "afterwards-"
+"""Cells with such an id answer "If you want more". They stand in the solutions alone."""
 RELEASED = Path(__file__).parent / "released"
 KERNEL = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
 

@@ -60,7 +60,11 @@ def grade_notebook(
             settled()
 
     try:
-        learner = as_today(notebooks.read(path))
+        learner = [
+            cell
+            for cell in as_today(notebooks.read(path))
+            if not cell.id.startswith(notebooks.AFTERWARDS)  # a solved sheet may be graded, too
+        ]
         must_be_same_notebook(sheet.name, released, learner, exercises)
         with TemporaryDirectory(prefix="round-", ignore_cleanup_errors=True) as folder:
             plan = Plan(released, learner, specs, folder=Path(folder), **limits)

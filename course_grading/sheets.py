@@ -13,6 +13,7 @@ from typing import Any
 from course_grading.domain import inputs
 from course_grading.exercise import STUB, Exercise
 from course_grading.notebooks import (
+    AFTERWARDS,
     BUTTON,
     Cell,
     NotebookError,
@@ -22,8 +23,6 @@ from course_grading.notebooks import (
     write,
 )
 
-AFTERWARDS = "afterwards-"
-"""Cells with such an id answer "If you want more", and stand in the solutions alone."""
 BEGIN, END, PLACE = "### BEGIN SOLUTION", "### END SOLUTION", "# YOUR CODE HERE"
 
 

@@ -1,0 +1,222 @@
+"""Attacks from inside a learner's kernel: none gets points, and none costs another answer any."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from samples import NAME, RIGHT, MakeWorkshop, Workshop, cell, save
+
+from course_grading import notebooks, rounds
+from course_grading.asking import cell_source, draw
+from course_grading.specs import EXERCISES
+
+PATCHED = """
+import course_grading.asking as asking
+_ask_all = asking.ask_all
+def cheat(exercise, answer, questions, again=False):
+    if exercise.kind == "test":
+        return [{"value": None} if v.right else {"raised": "AssertionError", "message": ""}
+                for v in exercise.versions]
+    return _ask_all(exercise, exercise.reference, questions)
+asking.ask_all = cheat
+def scale_1(x, factor): return 1
+"""
+HIDDEN = """
+import sys
+def scale_2(x, factor):
+    frame = sys._getframe()
+    while frame:
+        for value in list(frame.f_locals.values()):
+            if hasattr(value, "reference"):
+                return value.reference(x, factor)
+        frame = frame.f_back
+    return x
+"""
+COLLECTED = """
+import gc
+def scale_3(x, factor):
+    for thing in gc.get_objects():
+        if type(thing).__module__.startswith(("course_grading.exercise", "sample_specs")):
+            raise LookupError(f"found {thing}")
+    return x
+"""
+MODULES = """
+import sys
+def scale_4(x, factor):
+    kept = [name for name in sys.modules if "specs" in name]
+    raise LookupError(f"modules: {kept}")
+"""
+FORGED = """
+import json, os
+def scale_5(x, factor):
+    for pid in (os.getpid(), os.getppid()):
+        for fd in os.listdir(f"/proc/{pid}/fd"):
+            try:
+                if os.readlink(f"/proc/{pid}/fd/{fd}").startswith(("pipe:", "socket:")):
+                    with open(f"/proc/{pid}/fd/{fd}", "w") as gate:
+                        for n in range(1, 9):
+                            gate.write(json.dumps({"event": "verdict", "exercise": f"scale-{n}",
+                                "verdict": "passed", "points": 100, "message": ""}) + "\\n")
+            except OSError:
+                pass
+    os.kill(os.getppid(), 9)
+"""
+
+
+def test_no_reference_lies_where_an_answer_can_find_it(workshop: MakeWorkshop) -> None:
+    shop = workshop([1, 2, 3, 4, 26])
+    for number, source in enumerate((PATCHED, HIDDEN, COLLECTED, MODULES), start=1):
+        shop.answer(number, source)
+    shop.cells[shop.at("answer-scale-26")]["source"] = (
+        "def test_square(implementation):\n"
+        "    known = [implementation.__name__, *(c.cell_contents.__name__ for c in "
+        "implementation.__closure__)]\n    assert False, known"
+    )
+    graded = shop.grade()
+    assert sum(one["points"] for one in graded.values()) == 0
+    assert (
+        graded[1]["verdict"] == "not attempted" and "belong to the grader" in graded[1]["message"]
+    )
+    assert graded[2]["verdict"] == graded[3]["verdict"] == "failed"
+    assert "found" not in graded[3]["message"]
+    assert "modules: []" in graded[4]["message"]
+    assert "['implementation', 'version']" in graded[26]["message"]
+
+
+def test_an_answer_that_writes_into_pipes_earns_nothing(workshop: MakeWorkshop) -> None:
+    shop = workshop(8)
+    shop.answer(2)
+    shop.answer(5, FORGED)
+    shop.answer(7, RIGHT + " + 1")
+    graded = shop.grade()
+    assert [one["points"] for one in graded.values()] == [0, 2, 0, 0, 0, 0, 0, 0]
+    assert graded[5]["verdict"] == "error" and graded[7]["verdict"] == "failed"
+
+
+def test_a_replaced_function_costs_its_own_exercise_alone(workshop: MakeWorkshop) -> None:
+    shop = workshop(3)
+    shop.answer(1, "import json\njson.dumps = lambda *a, **k: '{}'\n" + RIGHT)
+    shop.answer(2)
+    shop.answer(3, RIGHT + " + 1")
+    graded = shop.grade()
+    assert [one["verdict"] for one in graded.values()] == ["error", "passed", "failed"]
+    assert graded[1]["message"] == rounds.SILENT.message
+
+
+def test_a_broken_cell_of_the_notebook_s_own_is_no_answer_s_fault(workshop: MakeWorkshop) -> None:
+    shop = workshop(2)
+    released = [dict(one) for one in shop.cells]
+    released[shop.at("setup")]["source"] = "raise OSError('disk')"
+    save(shop.released / NAME, released)
+    shop.answer(1)
+    graded = shop.grade()
+    assert [one["verdict"] for one in graded.values()] == ["error", "not attempted"]
+    assert "OSError: disk" in graded[1]["message"] and "came with" in graded[1]["message"]
+
+
+@pytest.mark.parametrize("kind", ["test", "design", "implement"])
+def test_what_a_kernel_is_sent_needs_no_specs(kind: str, tmp_path: Path) -> None:
+    """It is read where neither the specs nor the class of an exercise can be imported."""
+    from random import Random
+
+    cells = [
+        cell_source(exercise, draw(exercise, Random(1)), "course_grading.specs")
+        for exercise in EXERCISES.values()
+        if exercise.kind == kind
+    ]
+    blocked = ["course_grading.specs", "course_grading.exercise", "course_grading.judging"]
+    lines = [
+        f"import sys; sys.modules.update(dict.fromkeys({blocked!r}))",
+        "import pickle, base64, json",
+    ]
+    lines += ["import course_grading.asking as asking", "def _answer_cell(asked, namespace):"]
+    lines += ["    pickle.loads(base64.b64decode(json.loads(asked)[3]))"]
+    lines += [source.splitlines()[1] for source in cells]
+    script = tmp_path / "kernel.py"
+    script.write_text("\n".join(lines))
+    subprocess.run([sys.executable, script], check=True)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux forks")
+def test_the_slower_way_gives_the_same_report(workshop: MakeWorkshop) -> None:
+    shop = workshop([1, 2, 3, 25, 26])
+    shop.answer(1)
+    shop.answer(2, RIGHT + " + 1")
+    shop.answer(3, "import os\nos._exit(1)")
+    shop.cells[shop.at("answer-scale-25")]["source"] = "guess = 43"
+    assert shop.grade(start_method="spawn") == shop.grade(start_method="fork")
+
+
+def _processes() -> set[str]:
+    listed = Path("/proc").glob("[0-9]*/cmdline")
+    return {str(path.parent) for path in listed if b"sleep\x00" in path.read_bytes()}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="counts processes in /proc")
+@pytest.mark.parametrize("stop", ["", "INT", "TERM"])
+def test_nothing_is_left_behind(shop_with_a_runaway: Workshop, tmp_path: Path, stop: str) -> None:
+    """Neither processes nor files, after the end, Ctrl-C, or a signal to stop."""
+    import signal
+
+    shop = shop_with_a_runaway
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    options = ["--exercises", str(shop.exercises), "--released", str(shop.released)]
+    code = "import sys; from course_grading.cli import main; sys.exit(main(sys.argv[1:]))"
+    grading = subprocess.Popen(
+        [sys.executable, "-c", code, "grade", *options, "--specs", "sample_specs"],
+        env={**os.environ, "TMPDIR": str(temporary)}, stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )  # fmt: skip
+    started = tmp_path / "started"
+    while not started.exists() and grading.poll() is None:
+        time.sleep(0.05)
+    if stop:
+        grading.send_signal(getattr(signal, f"SIG{stop}"))
+    (tmp_path / "go on").touch()
+    grading.wait(60)
+    assert grading.returncode == (130 if stop else 1)
+    for _ in range(100):
+        if not (left := [p for p in _processes() if "4321" in _arguments(p)]):
+            break
+        time.sleep(0.05)
+    assert not left and list(temporary.iterdir()) == []
+
+
+def _arguments(process: str) -> str:
+    try:
+        return Path(process, "cmdline").read_text()
+    except OSError:
+        return ""
+
+
+@pytest.fixture
+def shop_with_a_runaway(workshop: MakeWorkshop, tmp_path: Path) -> Workshop:
+    shop = workshop(1)
+    shop.answer(
+        1,
+        f"""
+import pathlib, subprocess, time
+subprocess.Popen(["sleep", "4321"], start_new_session=True)
+pathlib.Path({str(tmp_path / "started")!r}).touch()
+while not pathlib.Path({str(tmp_path / "go on")!r}).exists():
+    time.sleep(0.05)
+""",
+    )
+    save(shop.path, shop.cells)
+    return shop
+
+
+def test_own_cells_may_check_while_they_are_graded(workshop: MakeWorkshop) -> None:
+    shop = workshop(1)
+    shop.answer(1)
+    mine = "from course_grading import check, hint\ncheck('scale-1', scale_1)\nhint('scale-1')"
+    shop.insert_after("answer-scale-1", cell("mine", mine))
+    assert shop.grade()[1]["verdict"] == "passed"
+    assert notebooks.RELEASED.is_dir()
