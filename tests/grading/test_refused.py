@@ -6,11 +6,15 @@ from random import Random
 from typing import Any
 
 import pytest
+import torch
 from refused import REFUSED
+from torch import Tensor
 
-from course_grading.asking import ask_all, draw
+from course_grading.asking import Outcome, ask_all, draw
+from course_grading.exercise import Exercise
 from course_grading.judging import judge
 from course_grading.specs import EXERCISES
+from course_grading.values import decode
 
 WRONG = [
     pytest.param(slug, answer, id=f"{slug}-{getattr(answer, '__name__', answer)}-{place}")
@@ -24,5 +28,44 @@ def test_a_wrong_answer_is_refused_on_every_draw(slug: str, answer: Any) -> None
     exercise = EXERCISES[slug]
     for seed in (slug, "a", "b", "c"):
         questions = draw(exercise, Random(seed))
-        verdict = judge(exercise, questions, ask_all(exercise, answer, questions, again=True))
+        outcomes = ask_all(exercise, answer, questions, again=True)
+        verdict = judge(exercise, questions, outcomes)
         assert verdict.verdict == "failed", seed
+        if verdict.mistake:
+            assert _is_true(exercise, questions, outcomes, verdict.mistake), (seed, verdict.mistake)
+
+
+def _is_true(
+    exercise: Exercise, questions: list[Any], outcomes: list[Outcome], name: str
+) -> bool:
+    """Whether an answer did what the named mistake does: compared with it alone."""
+    mistake = next(one for one in exercise.mistakes if one.name == name)
+    if exercise.kind in ("predict", "measure"):
+        return True  # a number is near one mistake or another
+    mine = list(map(_plain, outcomes))
+    theirs = list(map(_plain, ask_all(exercise, mistake.answer, questions)))
+    if exercise.kind == "test":
+        return [one == RAISED for one in mine] == [one == RAISED for one in theirs]
+    return all(map(_alike, mine, theirs)) and any(one != RAISED for one in mine)
+
+
+RAISED = "raised"
+
+
+def _plain(outcome: Outcome) -> Any:
+    return decode(outcome["value"]) if "value" in outcome else RAISED
+
+
+def _alike(mine: Any, theirs: Any) -> bool:
+    """Loosely: the same shapes and, to a hundredth of the largest, the same numbers."""
+    if isinstance(mine, (tuple, list)) and isinstance(theirs, (tuple, list)):
+        return len(mine) == len(theirs) and all(map(_alike, mine, theirs))
+    if isinstance(mine, dict) and isinstance(theirs, dict):
+        return mine.keys() == theirs.keys() and all(_alike(mine[k], theirs[k]) for k in mine)
+    if not isinstance(mine, Tensor) or not isinstance(theirs, Tensor):
+        return mine == theirs or mine == pytest.approx(theirs, rel=0.01)
+    if mine.shape != theirs.shape:
+        return False
+    one, other = mine.double().nan_to_num(0.5), theirs.double().nan_to_num(0.5)
+    size = other[other.isfinite()].abs().max() if other.isfinite().any() else 0
+    return torch.allclose(one, other, rtol=0.01, atol=0.01 * float(size))
