@@ -32,6 +32,7 @@ EQUAL = {
         f"atol= dropped {MOVED}": ROUNDED_ONCE,
         f"atol= dropped {DISTANCE}": "where nothing is turned, scores agree to the last bit",
         f"USub dropped {LENGTHS}": "vectors of one text have two axes: axis 1 is the last",
+        f"USub dropped {LENGTHS}, number 2": "q of one text has two axes, too",
         f"100.0 to 101.0 {LENGTHS}": "a rotation keeps lengths with any base",
         f"100.0 to 99.0 {LENGTHS}": "a rotation keeps lengths with any base",
         f"Add to Sub {DISTANCE}": "a key moved by one to the other side: distance matters, too",
