@@ -35,18 +35,24 @@ def test_a_wrong_answer_is_refused_on_every_draw(slug: str, answer: Any) -> None
             assert _is_true(exercise, questions, outcomes, verdict.mistake), (seed, verdict.mistake)
 
 
-def _is_true(
-    exercise: Exercise, questions: list[Any], outcomes: list[Outcome], name: str
-) -> bool:
-    """Whether an answer did what the named mistake does: compared with it alone."""
-    mistake = next(one for one in exercise.mistakes if one.name == name)
+def _is_true(exercise: Exercise, questions: list[Any], outcomes: list[Outcome], name: str) -> bool:
+    """Whether an answer did what a mistake of this name does, where the reference does not refuse."""
     if exercise.kind in ("predict", "measure"):
         return True  # a number is near one mistake or another
+    named = [mistake for mistake in exercise.mistakes if mistake.name == name]
+    asked = [exercise.reference, *(mistake.answer for mistake in named)]
+    right, *theirs = (list(map(_plain, ask_all(exercise, one, questions))) for one in asked)
     mine = list(map(_plain, outcomes))
-    theirs = list(map(_plain, ask_all(exercise, mistake.answer, questions)))
     if exercise.kind == "test":
-        return [one == RAISED for one in mine] == [one == RAISED for one in theirs]
-    return all(map(_alike, mine, theirs)) and any(one != RAISED for one in mine)
+        refused = [[one == RAISED for one in column] for column in (mine, *theirs)]
+        return refused[0] in refused[1:]
+    return any(
+        all(
+            (one is RAISED) == (other is RAISED) if wanted is RAISED else _alike(one, other)
+            for wanted, one, other in zip(right, mine, column, strict=True)
+        )
+        for column in theirs
+    )
 
 
 RAISED = "raised"
