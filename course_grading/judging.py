@@ -399,6 +399,8 @@ def _judge_test(exercise: Exercise, questions: list[int], outcomes: list[Outcome
     accepted = {v.name for v, outcome in asked if not v.right and "raised" not in outcome}
     survivors = [version for version in exercise.versions if version.name in accepted]
     wrong = sum(not version.right for version, _ in asked)
+    if not survivors and not any(version.right for version, _ in rejected):
+        return Verdict("passed", exercise.points)
     mistake = _named_test(exercise, questions, outcomes)
     for version, outcome in rejected:
         if version.right:
@@ -409,8 +411,6 @@ def _judge_test(exercise: Exercise, questions: list[int], outcomes: list[Outcome
             # a version's own remark assumes a cause, and fits only if no other right one is refused
             alone = sum(one.right for one, _ in rejected) == 1
             return _failed(message + (version.why if alone and version.why else ROUNDING), mistake)
-    if not survivors:
-        return Verdict("passed", exercise.points)
     killed = wrong - len(survivors)
     message = f"`{exercise.name}` rejects {killed} of {wrong} wrong versions; one that it accepts: "
     points = exercise.points * killed // wrong

@@ -15,11 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sample_specs import EXERCISES, NUMBER, POSITIVE, TEST, a_test, careless_test, function, scaled
 
-from course_grading import checking, exercise
+from course_grading import checking, exercise, specs
 from course_grading.asking import ask_all, draw
+from course_grading.domain import as_view
 from course_grading.exercise import STUB, Exercise, Mistake
-from course_grading.judging import Verdict, disagreement, judge
-from course_grading.values import decode, difference, encode, tolerance
+from course_grading.judging import SECOND_CALL, disagreement, judge
+from course_grading.values import allowed, decode, difference, encode
+from course_grading.verdicts import Verdict
 from course_lab.figures.style import png
 
 SCALE = function(1)
@@ -81,13 +83,47 @@ def test_what_encode_never_writes_is_refused(forged: Any) -> None:
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
-def test_the_tolerance_follows_the_expected_dtype_and_size(dtype: torch.dtype) -> None:
-    expected = torch.tensor([1.0, 400.0, math.inf], dtype=dtype)
-    allowed = tolerance(expected)
-    assert allowed == pytest.approx(math.sqrt(torch.finfo(dtype).eps) * 400)
-    assert difference(expected, expected.double() + 0.9 * allowed) is None
-    found = difference(expected, expected.double() + torch.tensor([0, 1.1 * allowed, 0]))
-    assert found and found.where == (1,)
+def test_the_tolerance_is_counted_in_roundings_of_the_row_s_largest(dtype: torch.dtype) -> None:
+    exact = torch.tensor([[1.0, 400.0, math.inf], [0.0, 0.25, 1e-9]], dtype=torch.float64)
+    limits = allowed(exact, dtype, roundings=4)
+    unit = torch.finfo(dtype).eps
+    assert limits[:, 0].tolist() == pytest.approx([4 * unit * 400, 4 * unit * 0.25])
+    assert difference(exact, exact + 0.9 * limits, limits) is None
+    found = difference(exact, exact + 1.1 * limits * torch.tensor([0, 1, 0]), limits)
+    assert found and found.where == (0, 1)
+    assert difference(exact, exact.nan_to_num(), limits)
+
+
+def test_with_a_scale_each_element_is_compared_with_itself() -> None:
+    """A pair that turns a thousand times slower is checked a thousand times finer."""
+    angles = torch.tensor([1000.0, 1.0, 1e-3])
+    limits = allowed(angles.sin().double(), torch.float32, scale=angles)
+    assert limits[1] < limits[0] / 100 and limits[2] < limits[1] / 100
+    half = allowed(angles.sin().double(), torch.bfloat16, scale=angles)
+    unit = torch.finfo(torch.bfloat16).eps
+    assert half[2] == pytest.approx(8 * unit * 1e-3, rel=0.01)  # the angle itself is in float32
+    assert (allowed(angles, torch.float32, roundings=0) == 0).all()
+    assert (allowed(angles, torch.int64) == 0).all()
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (4, 2, 3), (2, 1, 5, 3)])
+def test_a_transposed_view_arrives_as_one(shape: tuple[int, ...]) -> None:
+    view = as_view(torch.randn(shape))
+    back = decode(encode(view))
+    assert back.stride() == view.stride() and torch.equal(back, view)
+    assert not back.is_contiguous()
+
+
+def test_an_answer_that_remembers_is_asked_again() -> None:
+    seen: list[torch.Tensor] = []
+
+    def remembers(x: torch.Tensor, factor: float) -> torch.Tensor:
+        seen.append(scaled(x, factor))
+        return seen[-1] if len(seen) <= 2 else seen[0]
+
+    questions = draw(SCALE, Random(0))
+    verdict = judge(SCALE, questions, ask_all(SCALE, remembers, questions, again=True))
+    assert verdict.verdict == "failed" and SECOND_CALL in verdict.message
 
 
 @pytest.mark.parametrize(
@@ -175,8 +211,9 @@ def test_numbers(answer: Any, verdict: str, mistake: str | None) -> None:
 
 
 def test_a_whole_number_will_do_where_a_float_is_expected() -> None:
-    assert disagreement(160_000.0, 160_000) is None
-    assert disagreement(0.5, 1) and disagreement(1.0, True) and disagreement(1, 1.5)
+    assert disagreement(Right(160_000.0, 160_000.0), 160_000) is None
+    for right, got in ((0.5, 1), (1.0, True), (1, 1.5)):
+        assert disagreement(Right(right, right), got)
 
 
 def stub(*arguments: object) -> None:
@@ -267,13 +304,14 @@ def test_the_judge_s_questions_do_not_come_from_the_kernel() -> None:
 
 @pytest.fixture
 def sample(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checking, "find", lambda name: exercise.find(EXERCISES, name))
-    monkeypatch.setattr(checking, "EXERCISES", EXERCISES)
+    monkeypatch.setattr(specs, "find", lambda name: exercise.find(EXERCISES, name))
+    monkeypatch.setattr(specs, "EXERCISES", EXERCISES)
+    monkeypatch.setattr(specs, "SHEETS", {"09_sample": tuple(EXERCISES.values())})
     monkeypatch.setattr(checking, "_tried", {})
     monkeypatch.setattr(checking, "_hints_given", {})
 
 
-def test_check_prints_one_stable_line_or_raises_a_short_message(
+def test_check_prints_two_stable_lines_or_raises_a_short_message(
     sample: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def right(x: torch.Tensor, factor: float) -> torch.Tensor:
@@ -282,7 +320,10 @@ def test_check_prints_one_stable_line_or_raises_a_short_message(
         return x * factor
 
     checking.check("9.1", right)
-    assert capsys.readouterr().out == "9.1 passed: Scale 1 (2 points)\n"
+    assert capsys.readouterr().out == (
+        '9.1 passed: Scale 1 (2 points)\nAnother way to write it, and the answer to "If you want '
+        'more": solutions/09_sample.ipynb.\n'
+    )
     with pytest.raises(checking.CheckFailed) as caught:
         checking.check("9.2", lambda x, factor: x + factor)
     lines = caught.value._render_traceback_()

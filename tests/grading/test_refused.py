@@ -36,7 +36,7 @@ def test_a_wrong_answer_is_refused_on_every_draw(slug: str, answer: Any) -> None
 
 
 def _is_true(exercise: Exercise, questions: list[Any], outcomes: list[Outcome], name: str) -> bool:
-    """Whether an answer did what a mistake of this name does, where the reference does not refuse."""
+    """Whether an answer did what a mistake of this name does; where both had to refuse, how."""
     if exercise.kind in ("predict", "measure"):
         return True  # a number is near one mistake or another
     named = [mistake for mistake in exercise.mistakes if mistake.name == name]

@@ -1,0 +1,111 @@
+"""Answers that were written from tasks and lessons alone, before any of them was run.
+
+`blind/ROUND/SHEET.py` has them as they were written, each with its label: "wrong", with the words of
+the task that it breaks, or "right". Where a label turned out to be false, RELABELLED says why.
+`python tests/grading/test_blind.py` counts how many wrong ones are refused and get a name.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import Counter
+from contextlib import redirect_stdout
+from functools import cache
+from io import StringIO
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+import pytest
+from mutants import sheet_cells
+
+from course_grading.asking import ask_all, draw
+from course_grading.judging import judge
+from course_grading.specs import EXERCISES, sheet_of
+from course_grading.verdicts import Verdict
+
+FOLDER = Path(__file__).parent / "blind"
+HEAD = re.compile(r"^# %% (right|wrong) ([a-z0-9-]+)\n", re.MULTILINE)
+
+
+class Blind(NamedTuple):
+    """An answer with the label that it was given."""
+
+    name: str
+    """Round and number: "first/sinusoidal-encoding-3"."""
+    slug: str
+    label: str
+    source: str
+
+
+RELABELLED: dict[str, str] = {}
+"""Names of answers whose label is false, to the reason."""
+
+
+def blind_answers() -> list[Blind]:
+    """All of them, with the labels that they were given."""
+    answers = []
+    for path in sorted(FOLDER.glob("*/*.py")):
+        counts: Counter[str] = Counter()
+        _, *parts = HEAD.split(path.read_text())
+        for label, slug, source in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
+            counts[slug] += 1
+            answers.append(Blind(f"{path.parent.name}/{slug}-{counts[slug]}", slug, label, source))
+    return answers
+
+
+@cache
+def _setup(sheet: str) -> tuple[str, ...]:
+    return tuple(sheet_cells(sheet)[0])
+
+
+def verdicts(answer: Blind) -> list[Verdict]:
+    """On the draw that `check` makes, and on two others."""
+    exercise = EXERCISES[answer.slug]
+    namespace: dict[str, Any] = {}
+    with redirect_stdout(StringIO()):
+        for cell in _setup(sheet_of(exercise)):
+            exec(cell, namespace)
+        try:
+            exec(answer.source, namespace)
+        except Exception as error:  # as in a notebook: the cell is red, and there is no answer
+            return [Verdict("error", message=repr(error))]
+    judged = []
+    for seed in (exercise.slug, "a", "b"):
+        questions = draw(exercise, Random(seed))
+        outcomes = ask_all(exercise, namespace[exercise.name], questions, again=True)
+        judged.append(judge(exercise, questions, outcomes))
+    return judged
+
+
+@pytest.mark.parametrize("answer", blind_answers(), ids=lambda answer: answer.name)
+def test_a_blind_answer_is_judged_as_its_label_says(answer: Blind) -> None:
+    right = (answer.label == "right") != (answer.name in RELABELLED)
+    for verdict in verdicts(answer):
+        assert (verdict.verdict == "passed") == right, verdict.message
+
+
+def main() -> int:
+    """Count, and print what is not as it should be."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for answer in blind_answers():
+        if sys.argv[1:] and not answer.name.startswith(tuple(sys.argv[1:])):
+            continue
+        judged = verdicts(answer)
+        passed = [verdict.verdict == "passed" for verdict in judged]
+        label = answer.label if answer.name not in RELABELLED else "relabelled"
+        counts[label, "all"] += 1
+        counts[label, "passed"] += any(passed)
+        names = {verdict.mistake for verdict in judged}
+        counts[label, "named"] += None not in names
+        if any(passed) != all(passed) or (label == "right") != all(passed):
+            print(f"{answer.name} ({label}): {judged[passed.index(label != 'right')].message}\n")
+        elif label == "wrong" and "-v" in sys.argv:
+            print(f"{answer.name}: {names}")
+    print(dict(counts))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
