@@ -442,16 +442,17 @@ def _test_moved(*shifts: int) -> Callable[[Scores], None]:
     return test_only_distance
 
 
-_test_distance = _test_moved(0, 1, 37, 1000, 5000)
+_test_distance = _test_moved(1, 500, 5000)
 
 
-@mistake("texts without gaps only", "All your positions follow each other. Leave some out: [0, 1, "
-         "5], and compare equal distances.")  # fmt: skip
-def _test_without_gaps(scores):
-    x = torch.randn(1, 20, DIM, generator=torch.Generator().manual_seed(0))
-    for shift in (1, 37, 1000, 5000):
-        moved = scores(x, torch.arange(20) + shift)
-        assert torch.allclose(scores(x, torch.arange(20)), moved, atol=1e-3)
+def _test_without_gaps(*shifts: int) -> Callable[[Scores], None]:
+    def test_only_distance(scores):
+        x = torch.randn(1, 20, DIM, generator=torch.Generator().manual_seed(0))
+        for shift in shifts:
+            moved = scores(x, torch.arange(20) + shift)
+            assert torch.allclose(scores(x, torch.arange(20)), moved, atol=1e-3)
+
+    return test_only_distance
 
 
 @mistake("refuses every version", "Your test refuses every scheme, the right ones too. There are "
@@ -525,10 +526,17 @@ DISTANCE_TEST = Exercise(
     mistakes=(
         Mistake("moved by a few tokens only",
                 "Your texts stay near position 0. Move them by hundreds and thousands, too.",
-                _test_moved(0, 1, 5)),
-        _test_without_gaps,
+                _test_moved(1, 5)),
+        Mistake("texts without gaps only", "All your positions follow each other. Leave some out: "
+                "[0, 1, 5], and compare equal distances.",
+                _test_without_gaps(1, 500, 5000)),
+        Mistake("no gaps, and no text across 512", "All your positions follow each other. Leave "
+                "some out, and move a text so that it begins before 512 and ends behind it.",
+                _test_without_gaps(1, 5000)),
         Mistake("first head only", "You look at one head. The other may do something else.",
                 lambda scores: _test_distance(lambda x, positions: scores(x, positions)[:, :1])),
+        Mistake("second head only", "You look at one head. The other may do something else.",
+                lambda scores: _test_distance(lambda x, positions: scores(x, positions)[:, 1:])),
         Mistake("earlier keys only", "You look at keys before the query. Later keys have scores, "
                 "too, and theirs may go by place.",
                 lambda scores: _test_distance(lambda x, positions: scores(x, positions).tril())),
@@ -623,6 +631,17 @@ LOG_BIAS = Exercise(
                 "You still divide by something that grows with the text. So the same distance gets "
                 "another bias with every new token.",
                 _log_bias(scale=_by_keys)),
+        Mistake("divided by the furthest position", "You still divide by something that grows with "
+                "the text: its last position. So the same distance gets another bias with every "
+                "new token.",
+                _log_bias(scale=lambda k: math.log1p(int(k.max())))),
+        Mistake("no axis for the heads in a batch", "With rows of their own, positions give "
+                "distances of shape (batch, queries, keys). Heads go between: unsqueeze(-3).",
+                lambda q, k, slopes: -slopes[:, None, None] * torch.log1p(
+                    _differences(q, k).clamp(min=0).float())),
+        Mistake("ln(d) instead of ln(1 + d)", "The bias is -s ln(1 + d), so a key one step back "
+                "gets -s ln 2.",
+                _log_bias(fall=lambda d: d.clamp(min=1).log())),
         Mistake("key less query", "The distance is i - j: query less key. With the sign turned "
                 "round all earlier keys get 0.",
                 _log_bias(lambda q, k: -_differences(q, k))),
