@@ -71,6 +71,10 @@ WAVES = Exercise(
         Mistake("only positions that the factor divides", "Whole numbers are divided without loss "
                 "if nothing remains: with factor 1, or with positions that are multiples of it.",
                 _embed_test([0, 3, 11], 1)),
+        Mistake("no bfloat16, and only positions that the factor divides", "Whole numbers are "
+                "divided without loss if nothing remains. And models run in bfloat16: call it with "
+                "x in bfloat16, and with odd positions beyond 256.",
+                _embed_test([0, 3, 11], 1, in_bfloat16=False)),
         Mistake("no far positions in bfloat16", "Models run in bfloat16. Call it with x in "
                 "bfloat16, and with odd positions beyond 256: nearer ones are always right.",
                 _embed_test([0, 3, 11], 2, in_bfloat16=False)),
@@ -81,7 +85,7 @@ WAVES = Exercise(
 # a turn ----------------------------------------------------------------------------------------
 
 
-def _turn_test(batch: int, heads: int, positions: list):
+def _turn_test(batch: int, heads: int, positions: list, texts: slice = slice(None)):
     """Vectors of ones, turned apart by some distance: their score is the same in every layout."""
 
     def test_turn(turn):
@@ -91,7 +95,8 @@ def _turn_test(batch: int, heads: int, positions: list):
         angles = distance[..., None] * exhibits.theta(8)
         expected = 2 * angles.cos().sum(dim=-1).float()
         expected = expected if at.ndim == 1 else expected.unsqueeze(1)
-        assert torch.allclose(turned @ turned.mT, expected.expand(batch, heads, -1, -1), atol=1e-2)
+        scores, expected = turned @ turned.mT, expected.expand(batch, heads, -1, -1)
+        assert torch.allclose(scores[texts], expected[texts], atol=1e-2)
 
     return test_turn
 
@@ -141,8 +146,7 @@ TURN = Exercise(
         Mistake("the first text only",
                 "One version is right for the first text of a batch and wrong for the others: "
                 "compare them, too.",
-                lambda turn: _turn_test(2, 2, [[0, 3, 17], [5, 6, 40]])(
-                    lambda x, at: turn(x, at)[:1].expand_as(x) if at.ndim == 2 else turn(x, at))),
+                _turn_test(2, 2, [[0, 3, 17], [5, 6, 40]], texts=slice(1))),
         Mistake("positions without gaps", "A version that counts for itself agrees with you there. "
                 "Use positions with gaps, and in another test one row for each text.",
                 _turn_test(2, 3, [0, 1, 2, 3, 4])),
@@ -157,21 +161,24 @@ def _check_table(table, offset=0, base=exhibits.BASE, dim=8):
     assert torch.allclose(table(20, offset=offset, base=base), expected, atol=1e-3)
 
 
-def _check_changes(make):
-    for before, after in (
+def _table_test(rough_first: bool = True, converted: bool = True):
+    """Asks tables twice, with one change, and one that was converted as a module."""
+    changes: list[tuple[dict, dict]] = [
         ({}, {"base": 500.0}),
         ({}, {"offset": 7}),
         ({"offset": 7}, {}),
-        ({"dtype": torch.bfloat16}, {}),
-    ):
-        table = make(8)
-        table(20, **before)
-        _check_table(table, **after)
+    ]
+    changes += [({"dtype": torch.bfloat16}, {})] * rough_first
 
+    def test_table(make):
+        for before, after in changes:
+            table = make(8)
+            table(20, **before)
+            _check_table(table, **after)
+        if converted:
+            _check_table(make(64).to(torch.bfloat16), offset=1000, dim=64)
 
-def _test_table(make):
-    _check_changes(make)
-    _check_table(make(64).to(torch.bfloat16), offset=1000, dim=64)
+    return test_table
 
 
 @mistake("a fresh table for every question", "A fresh table has nothing that it could remember "
@@ -201,7 +208,7 @@ def _test_table_exactly(make):
 
 TABLE = Exercise(
     slug="museum-table", title="Third room: a table with a memory", kind="test",
-    minutes=20, points=5, name="test_table", reference=_test_table, versions=exhibits.TABLE,
+    minutes=20, points=5, name="test_table", reference=_table_test(), versions=exhibits.TABLE,
     forbidden=("rotation_table", "Rotary"),
     hints=(
         "A fault of memory shows in the second call, not in the first. Make one table, ask it "
@@ -218,7 +225,14 @@ TABLE = Exercise(
         Mistake("never converts the module",
                 "Training and serving convert whole models: model.to(torch.bfloat16). See what "
                 "that does to this module, at positions around 1000.",
-                _check_changes),
+                _table_test(converted=False)),
+        Mistake("never asks in bfloat16 first", "One version remembers what its first call had "
+                "rounded. Ask a new table in bfloat16, then the same table in float32, and allow "
+                "no more than 0.001.",
+                _table_test(rough_first=False)),
+        Mistake("no bfloat16 at all", "Two versions are wrong once bfloat16 comes in: as the dtype "
+                "of the first call, or by .to(torch.bfloat16) on the module.",
+                _table_test(rough_first=False, converted=False)),
         _test_table_exactly,
     ),
 )  # fmt: skip
@@ -314,9 +328,12 @@ def _decoding_test(slopes: list[float]):
     return lambda weights: _check_weights(weights, slopes, 9, torch.tensor([0, 2, 5, 8, 9]))
 
 
-def _test_weights(weights):
-    _decoding_test(SLOPES)(weights)
-    _check_weights(weights, SLOPES, 2999, torch.arange(3000), torch.bfloat16)
+def _weights_test(slopes: list[float]):
+    def test_weights(weights):
+        _decoding_test(slopes)(weights)
+        _check_weights(weights, slopes, 2999, torch.arange(3000), torch.bfloat16)
+
+    return test_weights
 
 
 @mistake("takes any softmax for right", "Your test lets through every version that ends in a "
@@ -340,7 +357,7 @@ def _test_weights_square(weights):
 
 SLOPE = Exercise(
     slug="museum-slope", title="Fifth room: a slope", kind="test", minutes=20, points=5,
-    name="test_weights", reference=_test_weights, versions=exhibits.SLOPE,
+    name="test_weights", reference=_weights_test(SLOPES), versions=exhibits.SLOPE,
     forbidden=("ALiBi", "alibi_slopes"),
     hints=(
         "Queries of zeros make all scores 0: what is left is the softmax of the bias. For one "
@@ -352,8 +369,12 @@ SLOPE = Exercise(
         "5, 8, 9 in float32, and one with 3000 keys in bfloat16 can catch them all.",
     ),
     mistakes=(
-        Mistake("only a power of two heads",
+        Mistake("only powers of two heads",
                 "Half of the rule for the slopes is about other numbers of heads.",
+                _weights_test([2.0**-e for e in (2, 4, 6, 8)])),
+        Mistake("only powers of two heads, in short texts or in float32", "Half of the rule for "
+                "the slopes is about other numbers of heads. And rounding shows where numbers are "
+                "large: thousands of keys, in bfloat16.",
                 _decoding_test(SLOPES[:2])),
         Mistake("only short texts, or only float32",
                 "Rounding shows where numbers are large: thousands of keys, in bfloat16.",

@@ -3,6 +3,7 @@
 HALF_PERCENT = "One part in ten thousand is far less than the half percent that the task allows."
 THIRD_OF_FOUR = "Every tensor has four axes, so that axis -2 and axis 2 are the same one."
 SECOND_OF_TWO = "x always has two axes, so that axis -1 and axis 1 are the same one."
+POSITIONS = "`positions = past_k.shape[-2] + torch.arange(q.shape[-2])`"
 CAT = "`k, v = torch.cat([past_k, k], dim=-2), torch.cat([past_v, v], dim=-2)`"
 SEEN = "`seen = torch.ones(q.shape[-2], k.shape[-2]).tril(k.shape[-2] - q.shape[-2]) == 1`"
 
@@ -18,9 +19,14 @@ EQUAL = {
         "10000 to 9999 in `wavelength = 2 * math.pi * 10_000 ** (30 / 128)`": HALF_PERCENT,
     },
     "rotary-decode": {
-        "USub dropped in `positions = past_k.shape[-2] + torch.arange(q.shape[-2])`": THIRD_OF_FOUR,
+        f"USub dropped in {POSITIONS}": THIRD_OF_FOUR,
+        f"USub dropped in {POSITIONS}, number 2": THIRD_OF_FOUR,
         f"USub dropped in {CAT}": THIRD_OF_FOUR,
+        f"USub dropped in {CAT}, number 2": THIRD_OF_FOUR,
         f"USub dropped in {SEEN}": THIRD_OF_FOUR,
+        f"USub dropped in {SEEN}, number 2": THIRD_OF_FOUR,
+        f"USub dropped in {SEEN}, number 3": THIRD_OF_FOUR,
+        f"USub dropped in {SEEN}, number 4": THIRD_OF_FOUR,
     },
     "rotary-stale-table": {
         "USub dropped in `dim = x.shape[-1]`": SECOND_OF_TWO,
