@@ -20,7 +20,7 @@ from random import Random
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Protocol
 
-import cloudpickle  # type: ignore[import-untyped]
+import cloudpickle
 
 from course_grading.values import decode, elements, encode, short
 

@@ -13,9 +13,19 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from course_grading import facts
 from course_grading.asking import Outcome, ask_all
 from course_grading.exercise import STUB, Exercise, Mistake
-from course_grading.values import ROUNDINGS, Other, allowed, decode, difference, encode, short
+from course_grading.values import (
+    ROUNDINGS,
+    Other,
+    allowed,
+    decode,
+    difference,
+    encode,
+    errors,
+    short,
+)
 from course_grading.verdicts import Verdict
 
 
@@ -120,7 +130,58 @@ def _judge_function(exercise: Exercise, questions: list[Any], outcomes: list[Out
     arguments = ", ".join(f"{name}={short(value)}" for name, value in right[first].case.items())
     message = f"{exercise.name}({arguments})\n{problem.says}"
     mistake = _named_mistake(exercise, questions, right, outcomes, problems)
-    return _failed(message, mistake, pictured=problem.pictured)
+    if mistake:
+        return _failed(message, mistake, pictured=problem.pictured)
+    fact = _fact(exercise, right, outcomes, problems)
+    if fact:
+        message += f"\n{fact.why}"
+    name = fact.name if fact else None
+    return Verdict("failed", message=message, mistake=name, pictured=problem.pictured)
+
+
+def _fact(
+    exercise: Exercise, right: list[Truth], outcomes: list[Outcome], problems: list[Problem | None]
+) -> Mistake | None:
+    """What is true of an answer that no mistake describes."""
+    failing = [
+        (truth, outcome)
+        for truth, outcome, problem in zip(right, outcomes, problems, strict=True)
+        if problem
+    ]
+    says = {problem.says for problem in problems if problem}
+    if all(one.startswith(SECOND_CALL) for one in says):
+        return Mistake("keeps something between calls", "What is kept is for other inputs.", None)
+    if says == {IN_PLACE}:
+        return Mistake(
+            "works in place", "The values are right, but the caller's have changed.", None
+        )
+    if all("value" in truth.outcome and "value" in outcome for truth, outcome in failing):
+        pairs = [(decode(t.outcome["value"]), decode(o["value"])) for t, o in failing]
+        if exercise.kind != "design" and (related := facts.relation(pairs)):
+            return related
+        if masks := _masks(exercise, failing):
+            if placed := facts.places(masks):
+                return placed
+    if all("raised" in truth.outcome for truth, _ in failing):
+        return Mistake(
+            "refuses too little", "Every call that is to be refused, or some, is not.", None
+        )
+    wrong = [bool(problem) for problem in problems]
+    return facts.common(exercise.domain, [truth.case for truth in right], wrong)
+
+
+def _masks(exercise: Exercise, failing: list[tuple[Truth, Outcome]]) -> list[Tensor]:
+    """Which elements of tensors are wrong; none where something else is."""
+    masks = []
+    for truth, outcome in failing:
+        right, got = truth.right(exercise), decode(outcome["value"])
+        if not isinstance(right.value, Tensor) or not isinstance(got, Tensor):
+            return []
+        if right.value.shape != got.shape:
+            return []
+        limits = allowed(right.exact, right.value.dtype, right.scale, right.roundings)
+        masks.append(errors(right.exact, got, limits)[1])
+    return masks
 
 
 def find_problem(exercise: Exercise, truth: Truth, outcome: Outcome) -> Problem | None:
@@ -132,6 +193,7 @@ def find_problem(exercise: Exercise, truth: Truth, outcome: Outcome) -> Problem 
     return again and replace(again, says=f"{SECOND_CALL}\n{again.says}")
 
 
+IN_PLACE = "  changed its input in place: work on a new one (x = x * 2, not x *= 2)"
 SECOND_CALL = "  the first call was right, but not the second, with the same inputs after others:"
 
 
@@ -146,7 +208,7 @@ def _first_problem(exercise: Exercise, truth: Truth, outcome: Outcome) -> Proble
     if problem and problem.form:
         return problem
     if outcome.get("mutated"):
-        return Problem("  changed its input in place: work on a new one (x = x * 2, not x *= 2)")
+        return Problem(IN_PLACE)
     for required in exercise.properties:
         if not _holds(required.holds, truth.case, value):
             return Problem(f"  this must hold, and does not: {required.says}")
@@ -407,15 +469,21 @@ def _judge_test(exercise: Exercise, questions: list[int], outcomes: list[Outcome
             why = f"{outcome['raised']}: {outcome.get('message') or 'no message'}"
             message = f"`{exercise.name}` rejects a version that is right ({version.name}): {why}\n"
             if outcome["raised"] != "AssertionError":
-                return _failed(message + BROKEN, None)
+                return Verdict("failed", 0, message + BROKEN, f"raises {outcome['raised']}")
             # a version's own remark assumes a cause, and fits only if no other right one is refused
             alone = sum(one.right for one, _ in rejected) == 1
-            return _failed(message + (version.why if alone and version.why else ROUNDING), mistake)
+            message += version.why if alone and version.why else ROUNDING
+            if mistake:
+                return _failed(message, mistake)
+            return Verdict("failed", 0, message, f"rejects: {version.name}")
     killed = wrong - len(survivors)
     message = f"`{exercise.name}` rejects {killed} of {wrong} wrong versions; one that it accepts: "
     points = exercise.points * killed // wrong
     message += f"{survivors[0].name}\n{survivors[0].why}".rstrip()
-    return _failed(message, mistake, points=points)
+    if mistake:
+        return _failed(message, mistake, points=points)
+    fact = f"accepts: {survivors[0].name}"
+    return Verdict("failed", points, message, mistake=fact)
 
 
 def _named_test(

@@ -1,7 +1,7 @@
 """Answers that were written from tasks and lessons alone, before any of them was run.
 
-`blind/ROUND/SHEET.py` has them as they were written, each with its label: "wrong", with the words of
-the task that it breaks, or "right". Where a label turned out to be false, RELABELLED says why.
+`blind/ROUND/SHEET.py` has them as they were written, each with its label: "wrong", with the words
+of the task that it breaks, or "right". Where a label turned out to be false, RELABELLED says why.
 `python tests/grading/test_blind.py` counts how many wrong ones are refused and get a name.
 """
 

@@ -19,7 +19,7 @@ from course_grading import checking, exercise, specs
 from course_grading.asking import ask_all, draw
 from course_grading.domain import as_view
 from course_grading.exercise import STUB, Exercise, Mistake
-from course_grading.judging import SECOND_CALL, disagreement, judge
+from course_grading.judging import SECOND_CALL, Right, disagreement, judge
 from course_grading.values import allowed, decode, difference, encode
 from course_grading.verdicts import Verdict
 from course_lab.figures.style import png
