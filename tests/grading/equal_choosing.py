@@ -33,6 +33,8 @@ EQUAL = {
         ONE_TEXT,
         "0 to -1 in `got = scores(x[:, : len(at)], at + shift)[0]`": ONE_TEXT,
         TEXTS: OTHER_TEXTS,
+        f"20 to 21 {TEXTS}, number 2": OTHER_TEXTS,
+        f"20 to 19 {TEXTS}, number 2": OTHER_TEXTS,
         SHIFTS: OTHER_SHIFTS,
     },
     "choose-decoding-bias": {

@@ -48,6 +48,11 @@ GENTLE = (
     "The expected weights change by less than 0.02, which is granted in bfloat16, and no version "
     "errs by so little in one head alone."
 )
+ALONE = "There is one text and one query, so the last one is the first one."
+SHIFTED = (
+    "Another key's position instead of the last one's adds the same number to all exponents, which "
+    "softmax does not see."
+)
 OTHER_LENGTHS = (
     "Short and long texts still take turns. Where the same long length no longer comes twice, the "
     "frequencies that were stretched already are still stretched again."
@@ -56,24 +61,25 @@ OTHER_LENGTHS = (
 EQUAL = {
     "museum-waves": {
         f"Gt to GtE {FAR_APART}": NEVER_EQUAL,
-        f"1 to 2 {FAR_CALL}": "Two texts are as good as one. With factor 2 a version that keeps "
-        "positions in bfloat16 still takes 257 for 256, and the first angle of a right one still "
-        "changes by half a radian.",
-        f"2 to 1 {GOT}": "One text is compared with two alike, and the version that takes texts "
-        "for positions is wrong within one text as well.",
+        f"1 to 2 {FAR_CALL}": "With factor 2 a version that keeps positions in bfloat16 still "
+        "takes 257 for 256, and the first angle of a right one still changes by half a radian.",
+        f"1 to 2 {FAR_CALL}, number 2": "Two texts are as good as one.",
+        f"2 to 1 {GOT}, number 2": "One text is compared with two alike, and the version that "
+        "takes texts for positions is wrong within one text as well.",
         f"2 to 1 {EXPANDED}": "allclose compares one text with two, as if it came twice.",
         f"100.0 to 101.0 {FREQUENCIES}": WITHIN,
         f"100.0 to 99.0 {FREQUENCIES}": WITHIN,
         f"0 to -1 {FAR_APART}": SAME_TEXT,
+        f"0 to -1 {FAR_APART}, number 3": SAME_TEXT,
     },
     "museum-turn": {
         f"10000 to 10001 {THETA}": WITHIN,
         f"10000 to 9999 {THETA}": WITHIN,
-        f"8 to 7 {THETA}": "The even numbers below 7 are those below 8.",
+        f"8 to 7 {THETA}, number 2": "The even numbers below 7 are those below 8.",
         f"2 to 1 {TURNED}": "Positions of two texts make two texts of one; a version that does not "
         "do so raises an error, which counts as rejected.",
-        f"2 to 3 {TURNED}": "With three heads and two texts, the version that broadcasts positions "
-        "over heads raises an error, which counts as rejected.",
+        f"2 to 3 {TURNED}, number 2": "With three heads and two texts, the version that broadcasts "
+        "positions over heads raises an error, which counts as rejected.",
         "USub dropped in `scores = turned @ turned.transpose(-2, -1)`": "Of four axes, 2 is "
         "the same as -2.",
         "0.01 to 1.01 in `assert torch.allclose(scores, expected[:, None].expand_as(scores), "
@@ -95,28 +101,31 @@ EQUAL = {
         f"1000 to 1001 {CONVERTED}": "Rounded frequencies show at any position far out.",
         f"1000 to 999 {CONVERTED}": "Rounded frequencies show at any position far out.",
         ASKED: OTHER_QUESTION,
-        "64 to 63 in `theta = base ** (-torch.arange(0, 64, 2) / 64)`": "The even numbers below 63 "
-        "are those below 64.",
+        "64 to 63 in `theta = base ** (-torch.arange(0, 64, 2) / 64)`, number 2":
+        "The even numbers below 63 are those below 64.",
     },
     "museum-weights": {
         f".long() dropped {COLUMN}": "torch.equal compares whole numbers in float32 with integers.",
         f"0 to 1 {COLUMN}": "Only the message of the assertion changes.",
-        f"0 to -1 {COLUMN}": "There is one column, so the last one is the first one.",
+        f"0 to -1 {COLUMN}": "Only the message of the assertion changes.",
+        f"0 to -1 {COLUMN}, number 2": "There is one column, so the last one is the first one.",
     },
     "museum-slope": {
         KEYS: OTHER_KEYS,
         f"1 to 2 {ZEROS}": COPY,
+        f"1 to 2 {ZEROS}, number 2": COPY,
         f"16 to 17 {SLOPES}": GENTLE,
         f"16 to 15 {SLOPES}": GENTLE,
-        f"1 to 2 {SLOPES}": GENTLE,
-        f"1 to 0 {SLOPES}": GENTLE,
+        f"1 to 2 {SLOPES}, number 2": GENTLE,
+        f"1 to 0 {SLOPES}, number 2": GENTLE,
         f"256 to 257 {SLOPES}": GENTLE,
         f"256 to 255 {SLOPES}": GENTLE,
-        f"0 to -1 {WEIGHTS}": "There is one text and one query, so the last is the first.",
-        f"USub dropped {SOFTMAX}": "The last of two axes is axis 1; and another key's position "
-        "instead of the last one's adds the same number to all, which softmax does not see.",
-        f"1 to 2 {SOFTMAX}": "Softmax does not change if the same number is added to all.",
-        f"1 to 0 {SOFTMAX}": "Softmax does not change if the same number is added to all.",
+        f"0 to -1 {WEIGHTS}": ALONE,
+        f"0 to -1 {WEIGHTS}, number 2": ALONE,
+        f"USub dropped {SOFTMAX}": "The last of two axes is axis 1.",
+        f"USub dropped {SOFTMAX}, number 3": SHIFTED,
+        f"1 to 2 {SOFTMAX}, number 2": SHIFTED,
+        f"1 to 0 {SOFTMAX}, number 2": SHIFTED,
     },
     "museum-buckets": {
         "2 to 3 in `table = torch.arange(32.0)[:, None].expand(32, 2)`": SAME_HEADS,
@@ -134,7 +143,11 @@ EQUAL = {
         f"2048 to 2047 {STRETCH}": WITHIN,
         f"10000 to 10001 {SLOWEST}": WITHIN,
         f"10000 to 9999 {SLOWEST}": WITHIN,
-        LENGTHS: OTHER_LENGTHS,
+        **{
+            f"{change} {LENGTHS}{number}": OTHER_LENGTHS
+            for change in ("500 to 501", "500 to 499", "8192 to 8193", "8192 to 8191")
+            for number in ("", ", number 2")
+        },
         f"rel_tol= dropped {FASTEST}": "The fastest pair turns by base to the power of 0, which is "
         "1 without any rounding.",
     },
