@@ -6,7 +6,9 @@ is used: `questions` are the judge's own, only `outcomes` come from outside.
 
 from __future__ import annotations
 
+import json
 import math
+from collections import OrderedDict
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,6 +29,9 @@ from course_grading.values import (
     short,
 )
 from course_grading.verdicts import Verdict
+
+KEPT = 64
+"""Results of a spec's own answers that are kept."""
 
 
 @dataclass(frozen=True)
@@ -92,11 +97,27 @@ class Truth:
         return Right(value, decode(self.exact["value"]), self.scale, exercise.roundings)
 
 
+_asked: OrderedDict[tuple[str, Any, Any, str, bool], list[Outcome]] = OrderedDict()
+
+
+def _of_the_spec(
+    exercise: Exercise, answer: Any, questions: list[Any], again: bool = False
+) -> list[Outcome]:
+    """What a spec's own answer gives; the last ones are kept, since checks are run repeatedly."""
+    key = (exercise.slug, exercise.evidence, answer, json.dumps(questions), again)
+    if key not in _asked:
+        _asked[key] = ask_all(exercise, answer, questions, again)
+    _asked.move_to_end(key)
+    while len(_asked) > KEPT:
+        _asked.popitem(last=False)
+    return _asked[key]
+
+
 def truths(exercise: Exercise, questions: list[Any]) -> list[Truth]:
     """The reference's answers to `questions`."""
-    given = ask_all(exercise, exercise.reference, questions)
+    given = _of_the_spec(exercise, exercise.reference, questions)
     wide = [_widened(question) for question in questions] if exercise.widened else questions
-    exact = ask_all(exercise, exercise.reference, wide) if wide != questions else given
+    exact = _of_the_spec(exercise, exercise.reference, wide) if wide != questions else given
     cases = [{name: decode(plain) for name, plain in one.items()} for one in questions]
     scales = [
         exercise.scale(*case.values()) if exercise.scale and "value" in outcome else None
@@ -382,7 +403,7 @@ def _named_mistake(
         return None
     again = any("again" in outcome for outcome in outcomes)
     for mistake in exercise.mistakes:
-        theirs = ask_all(exercise, mistake.answer, questions, again=again)
+        theirs = _of_the_spec(exercise, mistake.answer, questions, again)
         if all(
             bool(find_problem(exercise, truth, wrong)) == bool(problem)
             and (not problem or _fail_alike(exercise, truth, wrong, outcome))
@@ -455,35 +476,43 @@ BROKEN = (
 
 
 def _judge_test(exercise: Exercise, questions: list[int], outcomes: list[Outcome]) -> Verdict:
-    versions = [exercise.versions[i] for i in questions]
-    asked = list(zip(versions, outcomes, strict=True))
-    rejected = [(version, outcome) for version, outcome in asked if "raised" in outcome]
-    accepted = {v.name for v, outcome in asked if not v.right and "raised" not in outcome}
-    survivors = [version for version in exercise.versions if version.name in accepted]
-    wrong = sum(not version.right for version, _ in asked)
-    if not survivors and not any(version.right for version, _ in rejected):
+    asked = sorted(zip(questions, outcomes, strict=True), key=lambda pair: pair[0])
+    rejected = {i: outcome for i, outcome in asked if "raised" in outcome}
+    right = [i for i in rejected if exercise.versions[i].right]
+    wrong = [i for i, _ in asked if not exercise.versions[i].right]
+    survivors = [exercise.versions[i] for i in wrong if i not in rejected]
+    if not survivors and not right:
         return Verdict("passed", exercise.points)
     mistake = _named_test(exercise, questions, outcomes)
-    for version, outcome in rejected:
-        if version.right:
-            why = f"{outcome['raised']}: {outcome.get('message') or 'no message'}"
-            message = f"`{exercise.name}` rejects a version that is right ({version.name}): {why}\n"
-            if outcome["raised"] != "AssertionError":
-                return Verdict("failed", 0, message + BROKEN, f"raises {outcome['raised']}")
-            # a version's own remark assumes a cause, and fits only if no other right one is refused
-            alone = sum(one.right for one, _ in rejected) == 1
-            message += version.why if alone and version.why else ROUNDING
-            if mistake:
-                return _failed(message, mistake)
-            return Verdict("failed", 0, message, f"rejects: {version.name}")
-    killed = wrong - len(survivors)
-    message = f"`{exercise.name}` rejects {killed} of {wrong} wrong versions; one that it accepts: "
-    points = exercise.points * killed // wrong
-    message += f"{survivors[0].name}\n{survivors[0].why}".rstrip()
+    if right:
+        return _refused_right(exercise, right, rejected[right[0]], mistake)
+    killed = len(wrong) - len(survivors)
+    points = exercise.points * killed // len(wrong)
+    message = (
+        f"`{exercise.name}` rejects {killed} of {len(wrong)} wrong versions; one that it accepts: "
+        f"{survivors[0].name}\n{survivors[0].why}".rstrip()
+    )
     if mistake:
         return _failed(message, mistake, points=points)
-    fact = f"accepts: {survivors[0].name}"
-    return Verdict("failed", points, message, mistake=fact)
+    return Verdict("failed", points, message, f"accepts: {survivors[0].name}")
+
+
+def _refused_right(
+    exercise: Exercise, right: list[int], outcome: Outcome, mistake: Mistake | None
+) -> Verdict:
+    """The verdict on a test that rejects right versions, of which the first gave `outcome`."""
+    version = exercise.versions[right[0]]
+    why = f"{outcome['raised']}: {outcome.get('message') or 'no message'}"
+    message = f"`{exercise.name}` rejects a version that is right ({version.name}): {why}\n"
+    if outcome["raised"] != "AssertionError":
+        return Verdict("failed", 0, message + BROKEN, f"raises {outcome['raised']}")
+    # a version's own remark assumes a cause, and fits only if no other right one is refused
+    message += version.why if len(right) == 1 and version.why else ROUNDING
+    return (
+        _failed(message, mistake)
+        if mistake
+        else Verdict("failed", 0, message, f"rejects: {version.name}")
+    )
 
 
 def _named_test(
@@ -491,7 +520,7 @@ def _named_test(
 ) -> Mistake | None:
     pattern = ["raised" in outcome for outcome in outcomes]
     for mistake in exercise.mistakes:
-        theirs = ask_all(exercise, mistake.answer, questions)
+        theirs = _of_the_spec(exercise, mistake.answer, questions)
         if ["raised" in outcome for outcome in theirs] == pattern:
             return mistake
     return None
