@@ -8,7 +8,6 @@ def masked_attention(q, k, v, q_positions, k_positions):
     weights = weights / weights.sum(dim=-1, keepdim=True)
     return (weights @ v.float()).to(q.dtype)
 
-
 # %% wrong blind-causal-mask
 # breaks: "rows differ"
 # because: when positions come with a batch, the mask of the first text is used for all texts
@@ -22,7 +21,6 @@ def masked_attention(q, k, v, q_positions, k_positions):
     weights = scores.masked_fill(hidden, float("-inf")).softmax(dim=-1)
     return torch.einsum("bqk,bkd->bqd", weights, v.float()).to(v.dtype)
 
-
 # %% wrong blind-causal-mask
 # breaks: "a query sees only keys that do not stand after it"
 # because: hides every score that is 0 after multiplying, also a visible key whose score is 0 by itself
@@ -32,7 +30,6 @@ def masked_attention(q, k, v, q_positions, k_positions):
     scores = scores * allowed
     scores = torch.where(scores == 0, torch.tensor(float("-inf")), scores)
     return (scores.softmax(-1) @ v.float()).to(q.dtype)
-
 
 # %% wrong blind-causal-mask
 # breaks: "whole numbers from 0 to 100 000"
@@ -45,7 +42,6 @@ def masked_attention(q, k, v, q_positions, k_positions):
     scores = scores.masked_fill(where_k > where_q, -torch.inf)
     return (torch.softmax(scores, dim=-1) @ v.float()).to(dtype)
 
-
 # %% wrong blind-causal-mask
 # breaks: "in any order"
 # because: counts the visible keys and then takes that many from the front
@@ -56,7 +52,6 @@ def masked_attention(q, k, v, q_positions, k_positions):
     scores = q.float() @ k.float().transpose(-2, -1) / q.shape[-1] ** 0.5
     weights = scores.masked_fill(~allowed, -torch.inf).softmax(dim=-1)
     return (weights @ v.float()).to(q.dtype)
-
 
 # %% right blind-causal-mask
 # style: loops over texts and queries, picks the visible keys, float64 throughout
@@ -75,7 +70,6 @@ def masked_attention(q, k, v, q_positions, k_positions):
             result[b, i] = torch.softmax(scores, dim=0) @ chosen_values
     return result
 
-
 # %% right blind-causal-mask
 # style: einsum and a softmax by hand: largest visible score taken off, then exp
 def masked_attention(q, k, v, q_positions, k_positions):
@@ -88,7 +82,6 @@ def masked_attention(q, k, v, q_positions, k_positions):
     total = weights.sum(dim=-1, keepdim=True)
     out = torch.einsum("bqk,bkd->bqd", weights, v.float()) / total
     return out.to(q.dtype)
-
 
 # %% wrong blind-tenth-token
 # breaks: "the token at position 9"
@@ -121,14 +114,12 @@ seen = 9 + 1
 marked = 2
 reading = Fraction(marked, seen)
 
-
 # %% wrong blind-position-from-mask
 # breaks: "positions go up to a million"
 # because: the small number that guards the division is as large as the late readings themselves
 def position_from_mean(mean):
     eps = 1e-6
     return torch.round(1 / (mean + eps) - 1).long()
-
 
 # %% wrong blind-position-from-mask
 # breaks: "also as a transposed view"
@@ -138,13 +129,11 @@ def position_from_mean(mean):
     places = (1 / flat).round().long() - 1
     return places.view(mean.shape)
 
-
 # %% wrong blind-position-from-mask
 # breaks: "a token at position p reads 1/(p + 1)"
 # because: rounds up, so a quotient a hair above a whole number gives the next position
 def position_from_mean(mean):
     return (mean.reciprocal() - 1).ceil().to(torch.long)
-
 
 # %% wrong blind-position-from-mask
 # breaks: "The tokens need not stand in order"
@@ -153,7 +142,6 @@ def position_from_mean(mean):
     mark = mean[:, :1].double()
     return (mark / mean.double()).round().long() - 1
 
-
 # %% right blind-position-from-mask
 # style: Python numbers in nested lists
 def position_from_mean(mean):
@@ -161,7 +149,6 @@ def position_from_mean(mean):
     for row in mean.tolist():
         rows.append([round(1 / reading) - 1 for reading in row])
     return torch.tensor(rows, dtype=torch.int64)
-
 
 # %% right blind-position-from-mask
 # style: numpy in float64, rounds after taking off 1
@@ -173,14 +160,12 @@ def position_from_mean(mean):
     places = np.rint((1.0 - readings) / readings)
     return torch.from_numpy(places.astype(np.int64))
 
-
 # %% wrong blind-wrong-axis
 # breaks: "nothing is rounded more coarsely than that"
 # because: adds in float32, so a float64 x loses half of its digits on the way
 def add_positions(x, positions, table):
     rows = table[positions].float()
     return (x.float() + rows).to(x.dtype)
-
 
 # %% wrong blind-wrong-axis
 # breaks: "`x` itself stays as it was"
@@ -190,7 +175,6 @@ def add_positions(x, positions, table):
     out += table[positions].to(x.dtype)
     return out
 
-
 # %% wrong blind-wrong-axis
 # breaks: "with a late start"
 # because: counts from the smallest position of the text, so that every text starts at row 0
@@ -199,7 +183,6 @@ def add_positions(x, positions, table):
     rows = torch.nn.functional.embedding(positions - start, table)
     return x + rows.to(x.dtype)
 
-
 # %% wrong blind-wrong-axis
 # breaks: "The result keeps the dtype of `x`"
 # because: float16 or bfloat16 plus a float32 table gives float32
@@ -207,7 +190,6 @@ def add_positions(x, positions, table):
     if positions.dim() == 1:
         positions = positions.unsqueeze(0)
     return x + table[positions]
-
 
 # %% right blind-wrong-axis
 # style: loops over texts and tokens, sums in float64, rounds once when stored
@@ -221,7 +203,6 @@ def add_positions(x, positions, table):
             out[b, t] = total.to(x.dtype)
     return out
 
-
 # %% wrong blind-test
 # breaks: "in one token or number only, or by a few thousandths"
 # because: the mean over all numbers hides an error that one number has
@@ -232,7 +213,6 @@ def test_order_blind(layer):
     difference = layer(x[:, order]) - layer(x)[:, order]
     assert difference.abs().mean() < 1e-4, "depends on order"
 
-
 # %% wrong blind-test
 # breaks: "Allow for rounding in float32, which is about a millionth here"
 # because: too strict, asks for equality to the last bit
@@ -242,7 +222,6 @@ def test_order_blind(layer):
     for _ in range(10):
         order = torch.randperm(7)
         assert torch.equal(layer(x[:, order]), layer(x)[:, order])
-
 
 # %% wrong blind-test
 # breaks: "shuffled tokens give shuffled outputs"
@@ -258,7 +237,6 @@ def test_order_blind(layer):
     expected[:, 1] = first
     torch.testing.assert_close(layer(swapped), expected, rtol=1e-5, atol=1e-5)
 
-
 # %% wrong blind-test
 # breaks: "Some of these err in one text only"
 # because: looks at the first text of the batch and at no other
@@ -270,7 +248,6 @@ def test_order_blind(layer):
         one = layer(x[:, order])[0]
         other = layer(x)[0][order]
         assert torch.allclose(one, other, atol=1e-5)
-
 
 # %% right blind-test
 # style: many random orders, two lengths, assert_close
@@ -286,7 +263,6 @@ def test_order_blind(layer):
             with torch.no_grad():
                 shuffled = layer(x[:, order].clone())
             torch.testing.assert_close(shuffled, plain[:, order], rtol=1e-5, atol=1e-5)
-
 
 # %% right blind-test
 # style: all rotations and the reversal of eight tokens, outputs put back, largest difference

@@ -11,7 +11,6 @@ def encoding(positions, dim, base):
     table[:, 1::2] = angles.cos()
     return table
 
-
 # %% wrong sinusoidal-encoding
 # breaks: "theta_i = b^{-2i/d}"
 # because: spreads the frequencies as tensor2tensor does, over d/2 - 1 steps, down to 1/b itself
@@ -23,7 +22,6 @@ def encoding(positions, dim, base):
     frequencies = torch.exp(-step * torch.arange(half, dtype=torch.float64))
     angles = positions.double().unsqueeze(-1) * frequencies
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)
-
 
 # %% wrong sinusoidal-encoding
 # breaks: "`base` is b"
@@ -39,7 +37,6 @@ def encoding(positions, dim, base):
     angles = positions[..., None] * _frequencies[dim]
     return torch.stack((torch.sin(angles), torch.cos(angles)), dim=-1).flatten(start_dim=-2)
 
-
 # %% wrong sinusoidal-encoding
 # breaks: "For an odd `dim` raise ValueError"
 # because: assert raises AssertionError
@@ -52,7 +49,6 @@ def encoding(positions, dim, base):
     out[..., 0::2] = torch.sin(angles)
     out[..., 1::2] = torch.cos(angles)
     return out
-
 
 # %% wrong sinusoidal-encoding
 # breaks: "PE(p, 2i + 1) = cos(p theta_i)"
@@ -67,7 +63,6 @@ def encoding(positions, dim, base):
     out[..., 1::2] = torch.cos(angles[..., 1::2])
     return out
 
-
 # %% right sinusoidal-encoding
 # style: complex numbers in double precision, real and imaginary part swapped at the end
 def encoding(positions, dim, base):
@@ -77,7 +72,6 @@ def encoding(positions, dim, base):
     angles = positions.to(torch.float64).unsqueeze(-1) * theta
     hands = torch.polar(torch.ones_like(angles), angles)
     return torch.view_as_real(hands).flip(-1).flatten(-2)
-
 
 # %% right sinusoidal-encoding
 # style: Python loops over single numbers
@@ -92,7 +86,6 @@ def encoding(positions, dim, base):
             numbers.append(math.cos(angle))
     flat = torch.tensor(numbers, dtype=torch.float32)
     return flat.reshape(*positions.shape, dim)
-
 
 # %% wrong sinusoidal-slowest-wave
 # breaks: "the slowest pair"
@@ -121,7 +114,6 @@ longest_wavelength = 2 * math.pi / frequencies[-1]
 theta = 500_000.0 ** (-torch.arange(0, 128, 2, dtype=torch.float64) / 128)
 longest_wavelength = (2 * math.pi / theta).max()
 
-
 # %% wrong sinusoidal-half-precision
 # breaks: "differs from the exact one only by rounding to that dtype" (float64)
 # because: whole numbers divided give float32, so the frequencies have only 24 digits before they become double
@@ -132,7 +124,6 @@ def add_encoding(x, positions, base):
     angles = positions.to(wide)[..., None] * frequencies.to(wide)
     encoding = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)
     return x + encoding.to(x.dtype)
-
 
 # %% wrong sinusoidal-half-precision
 # breaks: "`x`: bfloat16, float16, float32 or float64"
@@ -145,7 +136,6 @@ def add_encoding(x, positions, base):
     encoding = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)
     return x + encoding.to(x.dtype)
 
-
 # %% wrong sinusoidal-half-precision
 # breaks: "differs from the exact one only by rounding to that dtype, of the encoding and of the sum"
 # because: rounds the angles, too, to the dtype of x, before sine and cosine are taken
@@ -156,7 +146,6 @@ def add_encoding(x, positions, base):
     encoding = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)
     return x + encoding
 
-
 # %% wrong sinusoidal-half-precision
 # breaks: "`positions` has shape (length,) or (batch, length)"
 # because: always puts an axis for the batch in front, so positions with a batch give four axes
@@ -166,7 +155,6 @@ def add_encoding(x, positions, base):
     angles = positions.double()[..., None] * frequencies
     encoding = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)
     return (x.double() + encoding.unsqueeze(0)).to(x.dtype)
-
 
 # %% right sinusoidal-half-precision
 # style: encoding in numpy float64, one rounding at the end
@@ -183,7 +171,6 @@ def add_encoding(x, positions, base):
     waves[..., 1::2] = np.cos(angles)
     return (x.double() + torch.from_numpy(waves)).to(x.dtype)
 
-
 # %% wrong sinusoidal-shift-matrix
 # breaks: "`offset`: a whole number from -100 000 to 100 000"
 # because: takes the offset as a distance and loses its sign, so it always shifts forward
@@ -195,7 +182,6 @@ def shift(offset, dim, base):
         c, s = math.cos(angle), math.sin(angle)
         matrix[2 * i : 2 * i + 2, 2 * i : 2 * i + 2] = torch.tensor([[c, s], [-s, c]])
     return matrix
-
 
 # %% wrong sinusoidal-shift-matrix
 # breaks: "PE(p + k) = M PE(p) for every p"
@@ -210,7 +196,6 @@ def shift(offset, dim, base):
     p = torch.arange(4 * dim)
     return torch.linalg.lstsq(rows(p), rows(p + offset)).solution.T
 
-
 # %% wrong sinusoidal-shift-matrix
 # breaks: "for every p"
 # because: an outer product that takes PE(0) to PE(k), and no other position to its place
@@ -222,7 +207,6 @@ def shift(offset, dim, base):
 
     start, target = row(0), row(offset)
     return torch.outer(target, start) / (start @ start)
-
 
 # %% wrong sinusoidal-shift-matrix
 # breaks: "the matrix M of shape (dim, dim) with PE(p + k) = M PE(p)"
@@ -236,7 +220,6 @@ def shift(offset, dim, base):
         matrix[column + 1, column] = -math.sin(angle)
     return matrix
 
-
 # %% right sinusoidal-shift-matrix
 # style: matrix exponential of the generator, angles taken modulo a turn
 def shift(offset, dim, base):
@@ -246,7 +229,6 @@ def shift(offset, dim, base):
         generator[2 * i, 2 * i + 1] = angle
         generator[2 * i + 1, 2 * i] = -angle
     return torch.linalg.matrix_exp(generator)
-
 
 # %% wrong sinusoidal-test
 # breaks: "some are wrong in one pair or row only, or far out"
@@ -261,7 +243,6 @@ def test_encoding(encoding):
             assert torch.allclose(got[:, 0::2].double(), angles.sin(), atol=5e-5)
             assert torch.allclose(got[:, 1::2].double(), angles.cos(), atol=5e-5)
 
-
 # %% wrong sinusoidal-test
 # breaks: "Right ones return float32 or float64, and may have computed their angles in float32"
 # because: too strict far out: angles in float32 are off by more than a millionth there
@@ -275,7 +256,6 @@ def test_encoding(encoding):
                 assert abs(got[n, 2 * i].item() - math.sin(angle)) < 1e-6
                 assert abs(got[n, 2 * i + 1].item() - math.cos(angle)) < 1e-6
 
-
 # %% wrong sinusoidal-test
 # breaks: "Right ones return float32 or float64"
 # because: too strict by accident: allclose raises an error when one side is float64 and the other float32
@@ -288,7 +268,6 @@ def test_encoding(encoding):
             got = encoding(positions, dim, base)
             assert got.shape == expected.shape
             assert torch.allclose(got, expected, atol=0.02)
-
 
 # %% wrong sinusoidal-test
 # breaks: "some are wrong in one pair or row only"
@@ -304,7 +283,6 @@ def test_encoding(encoding):
             assert (got[..., 2 * i] - angles.sin()).abs().max() < 0.03
             assert (got[..., 2 * i + 1] - angles.cos()).abs().max() < 0.03
 
-
 # %% right sinusoidal-test
 # style: number by number with math, tolerance that grows with the position, all shapes
 def test_encoding(encoding):
@@ -318,14 +296,7 @@ def test_encoding(encoding):
         torch.tensor([300, 513, 1_025, 4_097, 10_001, 33_333, 77_777, 99_999]),
     ]
     for positions in cases:
-        for dim, base in (
-            (2, 10.0),
-            (4, 10_000.0),
-            (6, 100.0),
-            (16, 500_000.0),
-            (64, 10_000.0),
-            (64, 1_000_000.0),
-        ):
+        for dim, base in ((2, 10.0), (4, 10_000.0), (6, 100.0), (16, 500_000.0), (64, 10_000.0), (64, 1_000_000.0)):
             before = positions.clone()
             got = encoding(positions, dim, base)
             assert torch.equal(positions, before), "input changed"
@@ -339,7 +310,6 @@ def test_encoding(encoding):
                     assert abs(row[2 * i] - math.sin(angle)) <= allowed, (p, i, "sine")
                     assert abs(row[2 * i + 1] - math.cos(angle)) <= allowed, (p, i, "cosine")
 
-
 # %% right sinusoidal-test
 # style: vectorised reference in float64; near rows sharply, random far rows with room for float32 angles
 def test_encoding(encoding):
@@ -350,12 +320,7 @@ def test_encoding(encoding):
     for dim in (2, 4, 10, 32, 64):
         for base in (10.0, 1_000.0, 10_000.0, 1_000_000.0):
             theta = base ** (-2 * torch.arange(dim // 2, dtype=torch.float64) / dim)
-            for positions, allowed in (
-                (near, 1e-4),
-                (far, 0.03),
-                (one, 1e-5),
-                (near[1].flip(0), 1e-4),
-            ):
+            for positions, allowed in ((near, 1e-4), (far, 0.03), (one, 1e-5), (near[1].flip(0), 1e-4)):
                 got = encoding(positions.clone(), dim, base)
                 assert tuple(got.shape) == tuple(positions.shape) + (dim,)
                 assert got.is_floating_point()
@@ -363,7 +328,6 @@ def test_encoding(encoding):
                 angles = positions.double().unsqueeze(-1) * theta
                 assert (pairs[..., 0] - angles.sin()).abs().max() < allowed
                 assert (pairs[..., 1] - angles.cos()).abs().max() < allowed
-
 
 # %% wrong sinusoidal-half-similarity
 # breaks: "the first distance at which this similarity is below one half"
@@ -403,9 +367,7 @@ from itertools import count
 
 
 def likeness(distance, dim=64, base=10_000):
-    return math.fsum(math.cos(distance * base ** (-2 * i / dim)) for i in range(dim // 2)) / (
-        dim // 2
-    )
+    return math.fsum(math.cos(distance * base ** (-2 * i / dim)) for i in range(dim // 2)) / (dim // 2)
 
 
 offset = next(distance for distance in count(1) if likeness(distance) < 0.5)

@@ -320,13 +320,8 @@ def test_add_rows(add_rows):
         table = torch.randn(rows, dim)
         up = torch.arange(rows)
         shuffled = torch.randperm(rows)
-        texts = torch.stack(
-            [
-                torch.cat([up, shuffled]),
-                torch.cat([up.flip(0), up]),
-                torch.cat([shuffled, shuffled]),
-            ]
-        )
+        texts = torch.stack([torch.cat([up, shuffled]), torch.cat([up.flip(0), up]),
+                             torch.cat([shuffled, shuffled])])
         x = torch.randn(3, 2 * rows, dim)
         expected = x + table[texts]
         for dtype in (torch.int32, torch.int64):

@@ -241,9 +241,8 @@ def test_rows(rows):
         for t in range(length):
             raised = 10_000 * max(1.0, (t + 1) / original) ** (dim / (dim - 2))
             theta = raised ** (-torch.arange(0, dim, 2).double() / dim)
-            turns = torch.polar(
-                torch.ones(t + 1, dim // 2).double(), torch.arange(t + 1).double()[:, None] * theta
-            )
+            turns = torch.polar(torch.ones(t + 1, dim // 2).double(),
+                                torch.arange(t + 1).double()[:, None] * theta)
             zq = torch.complex(q[t, : dim // 2], q[t, dim // 2 :]) * turns[t]
             zk = torch.complex(k[: t + 1, : dim // 2], k[: t + 1, dim // 2 :]) * turns
             want = (zq * zk.conj()).real.sum(dim=-1)
@@ -264,9 +263,7 @@ def test_rows(rows):
             assert isinstance(found, list) and [len(r) for r in found] == list(range(1, length + 1))
             assert all(r.dtype == dtype for r in found)
             scale = max(1.0, length / original)
-            theta = (10_000 * scale ** (dim / (dim - 2))) ** (
-                -torch.arange(0, dim, 2).double() / dim
-            )
+            theta = (10_000 * scale ** (dim / (dim - 2))) ** (-torch.arange(0, dim, 2).double() / dim)
             angles = torch.arange(length).double()[:, None] * theta
             c, s, h = angles.cos(), angles.sin(), dim // 2
             a, b = k.double()[:, :h], k.double()[:, h:]
@@ -288,10 +285,8 @@ def test_rows(rows):
             for t, row in enumerate(got):
                 scale = max(1.0, (t + 1) / original)
                 base = 10_000 * scale ** (dim / (dim - 2))
-                want = [
-                    sum(2 * math.cos((t - j) * base ** (-2 * i / dim)) for i in range(dim // 2))
-                    for j in range(t + 1)
-                ]
+                want = [sum(2 * math.cos((t - j) * base ** (-2 * i / dim)) for i in range(dim // 2))
+                        for j in range(t + 1)]
                 want = torch.tensor(want, dtype=torch.float64)
                 assert row.dtype == dtype and row.shape == want.shape
                 assert (row.double() - want).abs().max() < 3e-4
@@ -303,9 +298,7 @@ def test_rows(rows):
 def test_rows(rows):
     def turn(x, angles):
         a, b = x.double().chunk(2, dim=-1)
-        return torch.cat(
-            [a * angles.cos() - b * angles.sin(), b * angles.cos() + a * angles.sin()], -1
-        )
+        return torch.cat([a * angles.cos() - b * angles.sin(), b * angles.cos() + a * angles.sin()], -1)
 
     torch.manual_seed(3)
     for length, dim, original in ((1, 4, 1), (40, 8, 10), (7, 6, 10), (12, 4, 5)):
@@ -315,9 +308,7 @@ def test_rows(rows):
         for t in range(length):
             n = t + 1
             raised = 10_000 * max(1.0, n / original) ** (dim / (dim - 2))
-            angles = torch.arange(n).double()[:, None] * raised ** (
-                -torch.arange(0, dim, 2).double() / dim
-            )
+            angles = torch.arange(n).double()[:, None] * raised ** (-torch.arange(0, dim, 2).double() / dim)
             want = turn(k[:n], angles) @ turn(q[t], angles[t])
             assert got[t].shape == (n,)
             assert torch.allclose(got[t].double(), want, rtol=0, atol=3e-4)
@@ -345,18 +336,8 @@ def test_rows(rows):
         return result
 
     generator = torch.Generator().manual_seed(9)
-    cases = [
-        (48, 8, 12),
-        (5, 8, 12),
-        (12, 8, 12),
-        (13, 8, 12),
-        (1, 4, 6),
-        (30, 4, 3),
-        (20, 6, 100),
-        (33, 16, 32),
-        (5, 8, 12),
-        (10, 10, 1),
-    ]
+    cases = [(48, 8, 12), (5, 8, 12), (12, 8, 12), (13, 8, 12), (1, 4, 6), (30, 4, 3), (20, 6, 100),
+             (33, 16, 32), (5, 8, 12), (10, 10, 1)]
     for dtype in (torch.float32, torch.float64):
         for length, dim, original in cases:
             q = torch.randn(length, dim, generator=generator).to(dtype)
@@ -377,15 +358,9 @@ def test_rows(rows):
 def test_rows(rows):
     torch.manual_seed(95)
     for length, dim, original, dtype in (
-        (40, 4, 5, torch.float64),
-        (40, 4, 5, torch.float32),
-        (3, 4, 5, torch.float32),
-        (17, 12, 16, torch.float32),
-        (17, 12, 16, torch.float64),
-        (1, 8, 2, torch.float64),
-        (25, 6, 50, torch.float32),
-        (50, 8, 20, torch.float64),
-        (9, 8, 2, torch.float32),
+        (40, 4, 5, torch.float64), (40, 4, 5, torch.float32), (3, 4, 5, torch.float32),
+        (17, 12, 16, torch.float32), (17, 12, 16, torch.float64), (1, 8, 2, torch.float64),
+        (25, 6, 50, torch.float32), (50, 8, 20, torch.float64), (9, 8, 2, torch.float32),
     ):
         q, k = torch.randn(length, dim, dtype=dtype), torch.randn(length, dim, dtype=dtype)
         items = rows(q.clone(), k.clone(), original)

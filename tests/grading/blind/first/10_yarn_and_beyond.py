@@ -131,14 +131,8 @@ kept_pairs = int((wavelength < 8192 / 4.0).sum())
 
 # %% right yarn-read-config
 # style: the rule written in wavelengths, in plain Python
-config = {
-    "rope_type": "llama3",
-    "rope_theta": 200000.0,
-    "factor": 16.0,
-    "low_freq_factor": 1.0,
-    "high_freq_factor": 4.0,
-    "original_max_position_embeddings": 8192,
-}
+config = {"rope_type": "llama3", "rope_theta": 200000.0, "factor": 16.0, "low_freq_factor": 1.0,
+          "high_freq_factor": 4.0, "original_max_position_embeddings": 8192}
 short_wave = config["original_max_position_embeddings"] / config["high_freq_factor"]
 kept_pairs = 0
 for i in range(48):
@@ -207,9 +201,8 @@ def yarn_table(positions, dim, base, factor, original_length):
 # %% right yarn-backwards
 # style: complex numbers, real and imaginary part stacked in front
 def yarn_table(positions, dim, base, factor, original_length):
-    theta = torch.tensor(
-        [float(base) ** (-2 * i / dim) for i in range(dim // 2)], dtype=torch.float64
-    )
+    theta = torch.tensor([float(base) ** (-2 * i / dim) for i in range(dim // 2)],
+                         dtype=torch.float64)
     keep = ((original_length * theta / math.tau - 1) / 31).clamp(0, 1)
     theta = theta * (keep + (1 - keep) / factor)
     angles = positions.to(torch.float64).unsqueeze(-1) * theta
@@ -279,13 +272,7 @@ def test_stretch(stretch):
 # breaks: "raises AssertionError for wrong ones"
 # because: length / original_length is the factor in every call, so a mix-up of the two goes unseen
 def test_stretch(stretch):
-    cases = [
-        (512, 128, 4.0),
-        (128, 128, 1.0),
-        (2048, 1024, 2.0),
-        (1024, 1024, 1.0),
-        (129, 128, 129 / 128),
-    ]
+    cases = [(512, 128, 4.0), (128, 128, 1.0), (2048, 1024, 2.0), (1024, 1024, 1.0), (129, 128, 129 / 128)]
     for length, original, factor in cases:
         short, long = [1.0, 1.5, 1.25], [1.0, 2.0, 3.75]
         divisors, attention = stretch(length, original, factor, short, long)
@@ -314,26 +301,13 @@ def test_stretch(stretch):
     for a, b in ((2, 7), (5, 12), (4, 8), (0, 10), (1.5, 3), (7, 11), (3.25, 12), (2, 7)):
         factor, original = float(2**a), 2**b
         want = float(1 + Fraction(a) / b) ** 0.5
-        for length in (
-            64 * original,
-            original + 1,
-            original,
-            original - 1,
-            1,
-            2 * original,
-            original,
-        ):
+        for length in (64 * original, original + 1, original, original - 1, 1, 2 * original, original):
             short, long = [1.5, 1.0, 1.25, 1.0], [9.0, 2.0, 31.5, 1.0]
             divisors, attention = stretch(length, original, factor, short, long)
-            assert list(divisors) == (
-                [1.5, 1.0, 1.25, 1.0] if length <= original else [9.0, 2.0, 31.5, 1.0]
-            ), (length, original)
+            assert list(divisors) == ([1.5, 1.0, 1.25, 1.0] if length <= original
+                                      else [9.0, 2.0, 31.5, 1.0]), (length, original)
             assert isinstance(attention, float)
-            assert math.isclose(attention, want, rel_tol=0, abs_tol=2e-6), (
-                length,
-                original,
-                factor,
-            )
+            assert math.isclose(attention, want, rel_tol=0, abs_tol=2e-6), (length, original, factor)
             assert short == [1.5, 1.0, 1.25, 1.0] and long == [9.0, 2.0, 31.5, 1.0]
 
 
@@ -353,15 +327,8 @@ def test_stretch(stretch):
         pairs = rng.choice([1, 2, 16, 48])
         short = [rng.uniform(1, 2) for _ in range(pairs)]
         long = [rng.uniform(2.5, 60) for _ in range(pairs)]
-        lengths = [
-            original - 1,
-            original,
-            original + 1,
-            1,
-            int(original * factor),
-            int(original * factor) + 1,
-            3 * original,
-        ]
+        lengths = [original - 1, original, original + 1, 1, int(original * factor),
+                   int(original * factor) + 1, 3 * original]
         rng.shuffle(lengths)
         for length in lengths:
             want_list, want = reference(length, original, factor, short, long)
