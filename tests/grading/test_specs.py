@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import itertools
+import json
 from random import Random
 from typing import Any
 
@@ -12,9 +14,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from course_grading.asking import ask_all, draw
+from course_grading.domain import Number, Positions
 from course_grading.exercise import Exercise, Mistake
 from course_grading.judging import Verdict, judge
 from course_grading.specs import EXERCISES, find
+from course_grading.values import encode
 
 ALL = list(EXERCISES.values())
 FUNCTIONS = [exercise for exercise in ALL if exercise.kind in ("implement", "repair", "design")]
@@ -109,3 +113,22 @@ def test_every_draw_keeps_to_the_declared_domain_and_covers_it(exercise: Exercis
 def test_an_unknown_exercise_is_refused_by_name() -> None:
     with pytest.raises(ValueError, match=r"'7\.7'.*0\.1 \(start-count-places\)"):
         find("7.7")
+
+
+@pytest.mark.parametrize("exercise", FUNCTIONS, ids=by_id)
+def test_every_number_and_all_positions_are_varied_alone(exercise: Exercise) -> None:
+    """So that nothing can be kept under the other arguments."""
+    assert exercise.cases
+    cases = [
+        {name: json.dumps(encode(value)) for name, value in case.items()}
+        for case in exercise.cases(Random(exercise.slug))
+    ]
+    for name, argument in exercise.domain.items():
+        if not isinstance(argument, (Number, Positions)) or len(exercise.domain) < 2:
+            continue
+        alone = [
+            one
+            for one, other in itertools.combinations(cases, 2)
+            if {key for key in one.keys() & other.keys() if one[key] != other[key]} == {name}
+        ]
+        assert alone, f"{name} never changes alone"
