@@ -9,6 +9,7 @@ that says which version is right.
 from __future__ import annotations
 
 import base64
+import inspect
 import json
 import pickle
 import sys
@@ -101,6 +102,9 @@ def ask(answer: Callable[..., Any], arguments: tuple[Any, ...]) -> Outcome:
     """
     try:
         value = answer(*arguments)
+        if inspect.iscoroutine(value):
+            value.close()
+            raise TypeError("it is a coroutine, which nobody awaits: write `def`, not `async def`")
         if elements(value, LARGEST) > LARGEST:  # before it is encoded, which takes memory
             raise OverflowError(f"the result is too large to compare: {short(value)}")
         outcome = {"value": encode(value)}

@@ -121,6 +121,11 @@ def read(path: Path) -> list[Cell]:
         raise NotebookError(f"{path.name} is no notebook: it is not text") from None
     if not text.strip():
         raise NotebookError(f"{path.name} is empty")
+    if re.search(r"^(<{7} |>{7} )", text, re.MULTILINE):
+        raise NotebookError(
+            f"{path.name} has the marks of a merge that met a conflict: take one side, as with "
+            f"`git checkout --ours {path.name}`"
+        )
     try:
         cells = json.loads(text).get("cells")
     except (ValueError, AttributeError, RecursionError) as error:

@@ -16,12 +16,12 @@ COLOURS = {"passed": "#2e9e50", "failed": "#e0524d", "error": "#e0524d", "timed 
 HEADINGS = ("exercise", "points", "verdict", "diagnosis", "next step")
 CELL = "padding:4px 10px;text-align:left;vertical-align:top;border-bottom:1px solid #999"
 PAGE_STYLE = """
-body { font-family: sans-serif; margin: 1em; }
+body { font-family: sans-serif; margin: 1em; overflow-wrap: anywhere; }
 @media (max-width: 800px) {
   table, tbody, tr, td { display: block; }
   th { display: none; }
   tr { border-bottom: 1px solid #999; padding: 0.6em 0; }
-  td { border: 0 !important; padding: 2px 0 !important; overflow-wrap: anywhere; }
+  td { border: 0 !important; padding: 2px 0 !important; }
 }
 """
 """On a phone each exercise is a block of its own, with its parts below each other."""

@@ -26,6 +26,7 @@ LONGEST = 10_000_000
 """Bytes of one event."""
 TWICE = Verdict("error", message="two verdicts came for this exercise, so neither counts.")
 LEFT_OUT = "A cell beside the answer was left out, since {why}. It begins with `{line}`."
+A_NEW_ONE = "`course exercises --force` makes a new one, and keeps a file that is there."
 SILENT = Verdict(
     "error",
     message="no answer came back. Does a cell replace a function of Python's or a library's?",
@@ -71,7 +72,7 @@ def grade_notebook(
             run_rounds(plan, {one.slug for one in exercises}, settle)
     except NotebookError as error:
         for one in exercises:
-            settle(one.slug, Verdict("missing", message=f"{error}."))
+            settle(one.slug, Verdict("missing", message=f"{error}. {A_NEW_ONE}"))
     except Exception as error:  # a bug of ours in one notebook is not to cost another its grade
         for one in exercises:
             settle(one.slug, Verdict("error", message=f"could not be graded: {error!r}"))

@@ -49,6 +49,8 @@ def encode(value: Any) -> Any:
         return {"dict": [[encode(key), encode(item)] for key, item in value.items()]}
     kind = type(value)
     name = kind.__qualname__
+    if isinstance(value, Tensor):
+        return {"other": f"torch.Tensor with {value.dtype} numbers"}
     return {"other": name if kind.__module__ == "builtins" else f"{kind.__module__}.{name}"}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from samples import NAME, RIGHT, MakeWorkshop, Workshop, cell, save
 
 from course_grading import notebooks, rounds
 from course_grading.asking import cell_source, draw
+from course_grading.runner import clean_environment
 from course_grading.specs import EXERCISES
 
 PATCHED = """
@@ -220,3 +222,28 @@ def test_own_cells_may_check_while_they_are_graded(workshop: MakeWorkshop) -> No
     shop.insert_after("answer-scale-1", cell("mine", mine))
     assert shop.grade()[1]["verdict"] == "passed"
     assert notebooks.RELEASED.is_dir()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="stops processes by signals")
+def test_a_judge_that_is_stopped_does_not_hold_up_the_rest(
+    workshop: MakeWorkshop, tmp_path: Path
+) -> None:
+    """With a patience of seconds instead of minutes."""
+    shop = workshop(2)
+    shop.answer(1, "import os, signal\nos.kill(os.getppid(), signal.SIGSTOP)")
+    shop.answer(2)
+    save(shop.path, shop.cells)
+    limits = {"timeout": 1.0, "max_output": 10_000, "start_method": "fork"}
+    request = {"path": str(shop.path), "sheet": str(shop.released / NAME),
+               "specs": "sample_specs", "limits": limits}  # fmt: skip
+    impatient = (
+        "from course_grading import rounds, service\n"
+        "rounds.SETUP, rounds.STALLED = 1.0, 9.0\nservice.main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", impatient], input=json.dumps(request) + "\n",
+        env=clean_environment(str(tmp_path)), capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    graded = json.loads(done.stdout.splitlines()[-1])["graded"]["exercises"]
+    assert [one["verdict"] for one in graded] == ["error", "passed"]
+    assert "told nothing for 10 s" in graded[0]["message"]

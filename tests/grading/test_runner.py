@@ -64,6 +64,23 @@ def test_half_an_emoji_costs_nothing(workshop: MakeWorkshop) -> None:
     assert runner.grade([shop.path], shop.settings()).points == 2
 
 
+def test_merge_marks_are_called_by_their_name(tmp_path: Path) -> None:
+    (tmp_path / "01.ipynb").write_text('{"cells": [\n<<<<<<< HEAD\n]}\n')
+    with pytest.raises(NotebookError, match="marks of a merge"):
+        notebooks.read(tmp_path / "01.ipynb")
+
+
+def test_an_answer_that_must_be_awaited_or_has_odd_numbers_is_told_so() -> None:
+    async def later(layer: Any) -> None:
+        assert layer
+
+    assert "write `def`" in asking.ask(later, (1,))["message"]
+    odd = torch.zeros(2, dtype=torch.float8_e5m2)
+    assert asking.ask(lambda: odd, ())["value"] == {
+        "other": "torch.Tensor with torch.float8_e5m2 numbers"
+    }
+
+
 def test_a_pipe_is_no_notebook(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "01.ipynb")
     with pytest.raises(NotebookError, match="no file that could be read"):
