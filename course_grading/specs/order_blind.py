@@ -48,6 +48,48 @@ def _masked_after_softmax(q, k, v, q_positions, k_positions):
     return weights.masked_fill(q_positions[..., :, None] < k_positions[..., None, :], 0) @ v
 
 
+@mistake(
+    "masked after the softmax, then divided by the sum",
+    "A hidden key that is far ahead takes all the weight, and what it leaves is 0 / 0. Put -inf "
+    "into the scores, then take the softmax.",
+)
+def _masked_and_divided(q, k, v, q_positions, k_positions):
+    weights = (q @ k.transpose(-2, -1) * q.shape[-1] ** -0.5).softmax(dim=-1)
+    weights = weights * (q_positions[..., :, None] >= k_positions[..., None, :])
+    return weights / weights.sum(dim=-1, keepdim=True) @ v
+
+
+@mistake(
+    "visible scores of 0 hidden",
+    "A score may be 0 although its key is visible: a query or a key of zeros has such scores. Let "
+    "the positions say what is hidden, not the scores.",
+)
+def _zero_scores_hidden(q, k, v, q_positions, k_positions):
+    scores = q @ k.transpose(-2, -1) * q.shape[-1] ** -0.5
+    scores = scores * (q_positions[..., :, None] >= k_positions[..., None, :])
+    return scores.masked_fill(scores == 0, -torch.inf).softmax(dim=-1) @ v
+
+
+@mistake(
+    "positions compared in half precision",
+    "float16 and bfloat16 cannot hold large positions, so that a later key seems to stand at the "
+    "query's place. Compare whole numbers.",
+)
+def _positions_in_the_dtype(q, k, v, q_positions, k_positions):
+    return _masked_attention(q, k, v, q_positions.to(q.dtype), k_positions.to(q.dtype))
+
+
+@mistake(
+    "as many keys as are visible, from the front",
+    "This counts the visible keys and takes the first ones. Keys may stand in any order: hide "
+    "each by its own position.",
+)
+def _counted_from_the_front(q, k, v, q_positions, k_positions):
+    count = (k_positions[..., None, :] <= q_positions[..., :, None]).sum(dim=-1)
+    places = torch.arange(k.shape[1])
+    return _masked_attention(q, k, v, count - 1, places)
+
+
 def _attention_cases(rng: Random) -> list[Case]:
     def case(batch, q_positions, k_positions, dtype=torch.float32, head_dim=8) -> Case:
         queries, keys = q_positions.shape[-1], k_positions.shape[-1]
@@ -61,21 +103,29 @@ def _attention_cases(rng: Random) -> list[Case]:
     far = torch.tensor([257, 2048, 40_001])
     newest = rng.randint(5, 20)
     extreme = case(2, torch.tensor([3, 1, 7, 2]), torch.tensor([1, 6, 0, 2]), head_dim=5)
+    sizes = 1 + extreme["k"].abs()
     # every score is below -10 000 in one text, so that a hidden one must be lower still, and above
-    # 10 000 in the other
+    # 10 000 in the other; the key at position 6, which most queries must not see, is far ahead
     signs = torch.tensor([-5000.0, 5000.0])[:, None, None]
+    sizes[:, 1] = torch.tensor([[0.5], [6.0]])
+    # a key, or a query, of zeros has scores of 0, which count like any other
+    plain, zeros = case(2, in_order, in_order), case(2, in_order, in_order)
+    zeros["q"][:, 3], zeros["k"][:, 1] = 0, 0
     return [
-        case(2, in_order, in_order),
+        plain,
         case(1, mixed, mixed, head_dim=12),
         case(3, torch.tensor([newest]), torch.arange(newest - 5, newest + 1)),
         case(1, torch.tensor([2, 9, 30]), torch.tensor([0, 2, 5, 9, 31])),
         case(3, padded, padded, head_dim=4),
         case(3, q_late, k_late, head_dim=6),
         case(2, far, torch.tensor([256, 258, 2047, 2049, 40_000, 40_002]), torch.float16),
-        {**extreme, "q": signs * (1 + extreme["q"].abs()), "k": 1 + extreme["k"].abs()},
+        {**extreme, "q": signs * (1 + extreme["q"].abs()), "k": sizes},
         case(2, in_order, in_order, torch.bfloat16),
         case(2, far, torch.tensor([256, 258, 2047, 2049, 40_000, 40_002]), torch.bfloat16),
         case(1, in_order[:1], in_order[:1]),
+        zeros,
+        {**plain, "q_positions": torch.tensor([5, 0, 1, 2])},
+        {**plain, "k_positions": torch.tensor([2, 0, 3, 1])},
     ]
 
 
@@ -129,6 +179,10 @@ MASKED_ATTENTION = Exercise(
                 "Use <=, not <: with < the first token has nothing to look at.",
                 _attention(torch.gt)),
         _masked_after_softmax,
+        _masked_and_divided,
+        _zero_scores_hidden,
+        _positions_in_the_dtype,
+        _counted_from_the_front,
         Mistake("scores not divided by sqrt(head_dim)",
                 "Attention divides q k^T by the square root of head_dim before the softmax.",
                 _attention(scale=lambda head_dim: 1.0)),
@@ -174,6 +228,14 @@ LEAK = Exercise(
                 2 / 24),
         Mistake("one of the two forgotten",
                 "Two of the tokens that it sees carry a 1.", 1 / 10),
+        Mistake("a share for each 1",
+                "A head with equal scores gives every token that it sees the same share.",
+                1 / 10 + 1 / 9),
+        Mistake("a token too many",
+                "Positions start at 0: the token at position 9 is the tenth, and sees ten.",
+                2 / 11),
+        Mistake("the sum instead of the mean",
+                "Shares add up to 1: what is read is the mean of what the token sees.", 2),
     ),
 )  # fmt: skip
 
@@ -224,6 +286,18 @@ POSITION_FROM_MEAN = Exercise(
                 "This sorts the tokens of a row and counts them. Rows have gaps and late starts, "
                 "and only the value of a mean knows how many tokens stand before.",
                 lambda mean: mean.argsort(dim=-1, descending=True).argsort(dim=-1)),
+        Mistake("rounded up",
+                "A quotient that is a hair too large gives the next position. Take the nearest "
+                "whole number: .round().",
+                lambda mean: (1 / mean - 1).ceil().long()),
+        Mistake("a guard against 0 as large as the readings",
+                "At position 999 999 a token reads 0.000001. Adding as much halves the result, "
+                "and a reading is never 0.",
+                lambda mean: (1 / (mean + 1e-6)).round().long() - 1),
+        Mistake("the row's first token taken for position 0",
+                "The tokens need not stand in order, nor start at 0: each reading tells its own "
+                "position.",
+                lambda mean: (mean[:, :1].double() / mean.double()).round().long() - 1),
     ),
 )  # fmt: skip
 
@@ -249,8 +323,9 @@ def _table_cases(rng: Random) -> list[Case]:
         return {"x": x, "positions": positions, "table": normal(rng, rows, dim)}
 
     different = torch.stack([shuffled(rng, 5, 40), 1 + shuffled(rng, 5, 39)])
+    plain = case(2, torch.arange(3))
     return [
-        case(2, torch.arange(3)),
+        plain,
         case(3, torch.arange(3)),
         case(1, torch.tensor([rng.randint(1, 39)])),
         case(2, different + 1, rows=41, dim=6),
@@ -258,6 +333,8 @@ def _table_cases(rng: Random) -> list[Case]:
         case(2, torch.arange(3), torch.bfloat16),
         case(2, different, torch.float16),
         case(2, different, torch.float64, dim=16),
+        {**plain, "positions": torch.tensor([4, 0, 9])},
+        {**plain, "table": normal(rng, 40, 4)},
     ]
 
 
@@ -308,6 +385,13 @@ ADD_POSITIONS = Exercise(
         Mistake("counts from 1",
                 "Position 0 belongs to row 0 of the table.",
                 lambda x, positions, table: x + table[(positions + 1) % len(table)].to(x.dtype)),
+        Mistake("added in float32",
+                "A float64 x loses half of its digits on the way through float32.",
+                lambda x, positions, table: (x.float() + table[positions]).to(x.dtype)),
+        Mistake("every text begun at row 0",
+                "Positions may start late: a text that begins at position 7 begins with row 7.",
+                lambda x, positions, table: _add_positions(
+                    x, positions - positions.amin(dim=-1, keepdim=True), table)),
     ),
 )  # fmt: skip
 
@@ -357,6 +441,16 @@ def _test(
     return test_order_blind
 
 
+@mistake(
+    "the mean difference instead of the largest",
+    "A mean over many numbers hides an error that one of them has. Compare all numbers, or take "
+    "the largest difference.",
+)
+def _mean_difference(layer: Layer) -> None:
+    x = torch.randn(4, 7, 8, generator=torch.Generator().manual_seed(0))
+    assert (layer(_shuffled(x)) - _shuffled(layer(x))).abs().mean() < 1e-4
+
+
 ORDER_BLIND_TEST = Exercise(
     slug="blind-test", title="Write the test: is this layer blind to order?", kind="test",
     minutes=15, points=3,
@@ -394,6 +488,10 @@ ORDER_BLIND_TEST = Exercise(
         Version("gives every token the mean, and its position", False,
                 lambda x: x.mean(dim=1, keepdim=True) + 0.1 * torch.arange(x.shape[1])[:, None],
                 "The same output for every order is not blindness: compare shuffled outputs."),
+        Version("adds a little to one number of the last text", False,
+                _marked(lambda out: out[-1:, -1, 0], 0.002),
+                "One number is off by 0.002. A mean over all of them hides that: look at the "
+                "largest difference."),
     ),
     hints=(
         "Blind to order means: shuffle the tokens, and the outputs come shuffled in the same way, "
@@ -445,6 +543,7 @@ ORDER_BLIND_TEST = Exercise(
                 "One wrong layer errs in all texts but the first. Give it several texts and "
                 "compare all of them.",
                 _test(look_at=lambda out: out[:1])),
+        _mean_difference,
     ),
 )  # fmt: skip
 

@@ -21,6 +21,7 @@ def _positions(tokens: Tensor) -> Tensor:
 def _token_cases(rng: Random) -> list[Case]:
     shapes = [(2, 5), (1, 1), (4, 3), (3, 300), (rng.randint(1, 4), rng.randint(5, 12))]
     texts = [normal(rng, *shape).mul(90).abs().long() for shape in shapes]
+    texts[3][0, :10] = torch.tensor([0, 7, 7, 0, 5, 7, 0, 0, 3, 5])
     return [{"tokens": tokens} for tokens in (VOCABULARY - texts[0], *texts[1:])]
 
 
@@ -49,6 +50,16 @@ COUNT_PLACES = Exercise(
         Mistake("a row for every text",
                 "All texts share the same positions here: return one row, of shape (length,).",
                 lambda tokens: torch.arange(tokens.shape[1]).repeat(tokens.shape[0], 1)),
+        Mistake("the longer axis counted",
+                "A batch may have more texts than a text has places. The length is the second "
+                "axis, whichever of the two is longer.",
+                lambda tokens: torch.arange(max(tokens.shape))),
+        Mistake("token 0 taken for padding",
+                "Token number 0 is a token like any other here: it takes a place, too.",
+                lambda tokens: ((tokens[0] != 0).long().cumsum(0) - 1).clamp(min=0)),
+        Mistake("a token that comes again gets its first place",
+                "Each place has a number of its own, whatever token stands there.",
+                lambda tokens: (tokens[0] == tokens[0][:, None]).int().argmax(dim=-1)),
     ),
 )  # fmt: skip
 
