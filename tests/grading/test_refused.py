@@ -26,7 +26,7 @@ WRONG = [
 @pytest.mark.parametrize(("slug", "answer"), WRONG)
 def test_a_wrong_answer_is_refused_on_every_draw(slug: str, answer: Any) -> None:
     exercise = EXERCISES[slug]
-    for seed in (slug, "a", "b", "c"):
+    for seed in (slug, "a"):
         questions = draw(exercise, Random(seed))
         outcomes = ask_all(exercise, answer, questions, again=True)
         verdict = judge(exercise, questions, outcomes)
