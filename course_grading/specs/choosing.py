@@ -118,6 +118,7 @@ def _reach_cases(rng: Random) -> list[Case]:
     two_seeds = {100: [1.9, 2.1], 200: [2.0, 2.2], 300: [2.5, 2.7]}
     four_seeds = {16: [4.0, 4.0, 4.0, 5.0], 24: [4.25, 4.25, 4.25, 4.25],
                   40: [4.25, 4.25, 4.25, 4.375]}  # fmt: skip
+    steps = {64: [1.8, 1.7], 128: [2.0, 2.1], 256: [2.1, 2.1], 512: [2.2, 2.4], 1024: [2.6, 2.7]}
     odd_lengths = {100: [2.0, 2.1], 150: [2.2], 400: [2.3, 2.2, 2.4], 500: [3.0, 2.9]}
     return [
         case(up, 128, 0.1),
@@ -134,6 +135,10 @@ def _reach_cases(rng: Random) -> list[Case]:
         {"bits": four_seeds, "trained": 16, "allowed": 0.0},
         {"bits": {64: [2.0, 2.2], 128: [1.9, 2.0]}, "trained": 128, "allowed": 0.1},
         {"bits": {128: [1.9, 2.0]}, "trained": 128, "allowed": 0.1},
+        {"bits": steps, "trained": 64, "allowed": 0.1},
+        {"bits": steps, "trained": 128, "allowed": 0.1},
+        {"bits": steps, "trained": 128, "allowed": 0.3},
+        {"bits": {**steps, 1024: [1.9, 2.0]}, "trained": 128, "allowed": 0.3},
     ]
 
 
@@ -275,8 +280,17 @@ def _choose_cases(rng: Random) -> list[Case]:
         "high": candidate(1.0, n64=[1.55, 1.56, 1.57]),
     }
 
+    at_two_lengths = {
+        "a": candidate(1.0, n64=[1.7, 1.8], n128=[2.0, 2.1]),
+        "b": candidate(0.5, n64=[1.75, 1.9], n128=[1.5, 1.6]),
+        "wide": candidate(2.0, n64=[1.4, 1.5], n128=[2.5]),
+    }
+    below_both = candidate(1.0, n64=[1.6, 1.65])
+
     def ordered(candidates: dict[str, Any], names: Sequence[str]) -> Case:
         return {"candidates": {n: candidates[n] for n in names}, "length": 64, "most_memory": 1.0}
+
+    two = {"candidates": at_two_lengths, "length": 64, "most_memory": 1.0}
 
     def case(candidates: dict[str, Any], length: int, most_memory: float) -> Case:
         names = rng.sample(sorted(candidates), len(candidates))
@@ -301,6 +315,10 @@ def _choose_cases(rng: Random) -> list[Case]:
         case(candidates, 4096, 9.0),
         case(candidates, 8192, 9.0),
         case({}, 64, 1.0),
+        two,
+        {**two, "length": 128},
+        {**two, "most_memory": 2.0},
+        {**two, "candidates": {**at_two_lengths, "c": below_both}},
     ]
 
 
@@ -556,6 +574,10 @@ def _counted_from_zero(q: Tensor, k: Tensor) -> Tensor:
 
 
 def _first_row(q: Tensor, k: Tensor) -> Tensor:
+    return _differences(*(t[:1].expand_as(t) if t.ndim == 2 else t for t in (q, k)))
+
+
+def _first_row_alone(q: Tensor, k: Tensor) -> Tensor:
     return _differences(*(t[0] if t.ndim == 2 else t for t in (q, k)))
 
 
@@ -584,6 +606,7 @@ def _log_bias_cases(rng: Random) -> list[Case]:
     start, gaps = rng.randint(3, 500), shuffled(rng, 7, below=90).sort().values
     rows = torch.stack([torch.arange(6), shuffled(rng, 6, below=40).sort().values])
     many = torch.stack([shuffled(rng, 5, below=3000) for _ in range(3)])
+    alone = case(torch.tensor([7, 40]), torch.tensor([3, 7, 8]), 2, torch.tensor([0.5, 1.5]))
     far = torch.tensor([70_000, 257, 0, 40_003, 69_743, 20_011])
     return [
         case(torch.tensor([9]), torch.arange(10), 4),
@@ -597,6 +620,10 @@ def _log_bias_cases(rng: Random) -> list[Case]:
         case(torch.tensor([70_001, 40_003]), far, 2, torch.tensor([1 / 256, 1 / 64])),
         case(torch.tensor([70_001]), far, 1, torch.tensor([2.5])),
         case(torch.tensor([5, 5, 2]), torch.tensor([2, 9, 5, 0, 5]), 2),
+        alone,
+        {**alone, "q_positions": torch.tensor([12, 60])},
+        {**alone, "k_positions": torch.tensor([0, 1, 30])},
+        {**alone, "slopes": torch.tensor([2.0, 0.75])},
     ]
 
 
@@ -659,6 +686,9 @@ LOG_BIAS = Exercise(
         Mistake("all rows like the first",
                 "Rows of a batch have positions of their own, and you use those of the first row.",
                 _log_bias(_first_row)),
+        Mistake("no axis for the batch", "With rows of their own, the result has shape (batch, "
+                "heads, queries, keys). You give the bias of the first row, without the batch.",
+                _log_bias(_first_row_alone)),
         Mistake("linear instead of logarithmic",
                 "The bias should fall with ln(1 + distance), and yours falls with the distance.",
                 _log_bias(fall=lambda d: d.clamp(min=0))),
@@ -690,6 +720,7 @@ def _made(
             f"scheme, got {type(scheme).__name__}"
         )
     if isinstance(scheme, PositionScheme):
+        _must_be_own(scheme)
         return [ready(Subject(scheme, config, TRAINED)).eval()] * config.num_layers
 
     def of_layer(layer: int) -> PositionScheme:
@@ -703,9 +734,18 @@ def _made(
         if not isinstance(one, PositionScheme):
             kind = type(one).__name__
             raise TypeError(f"for layer {layer} my_scheme gives no PositionScheme, but {kind}")
+        _must_be_own(one)
         return ready(Subject(one, config, TRAINED)).eval()
 
     return [of_layer(layer) for layer in range(config.num_layers)]
+
+
+def _must_be_own(scheme: PositionScheme) -> None:
+    """Raises RuntimeError if a class of the library, apart from PositionScheme, is part of it."""
+    for part in scheme.modules():
+        for kind in type(part).__mro__:
+            if kind.__module__.startswith("course_lib") and kind is not PositionScheme:
+                raise RuntimeError("a class of the library is part of it: write it yourself")
 
 
 def _trunk(config: DecoderConfig) -> Callable[..., Tensor]:
@@ -887,6 +927,28 @@ class _Explodes(PositionScheme):
         return q * growth.to(q.dtype), k * (4.0 ** (-2 * k_positions[..., :, None])).unsqueeze(-3)
 
 
+class _Borrows(PositionScheme):
+    """A scheme of the library in a class of its own."""
+
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        self.waves = Sinusoidal(dim)
+
+    def embed(self, x, positions):
+        return self.waves.embed(x, positions)
+
+
+class _DividesByNothing(_LogSlopes):
+    """Begins with reaches of 0, and divides distances by them."""
+
+    def __init__(self, heads: int) -> None:
+        super().__init__(heads, _log_bias())
+        torch.nn.init.zeros_(self.slopes)
+
+    def score_bias(self, q, k, q_positions, k_positions):
+        return -super().score_bias(q, k, q_positions, k_positions) / self.slopes[:, None, None] ** 2
+
+
 class _InEachDraw(Described):
     """Two of these are in every draw."""
 
@@ -960,6 +1022,17 @@ CAPSTONE = Exercise(
         Mistake("a table that ends",
                 "It has no rows beyond what it was made for. What should happen there?",
                 lambda config: _Rows(config.dim)),
+        Mistake("a class of the library",
+                "Part of your scheme is a class of course_lib. Only PositionScheme may be used; "
+                "functions of the library are free.",
+                lambda config: _Borrows(config.dim)),
+        Mistake("no numbers in a short text", "Its scores are no numbers in a text of five tokens "
+                "already: something is divided by 0, say, or a logarithm is taken of 0, as it may "
+                "be at distance 0 or at position 0.",
+                _scheme(fall=lambda d: d.abs().log())),
+        Mistake("no numbers before it is trained", "Its scores are numbers with random parameters, "
+                "but not with those that it starts with: look at what stands in them at first.",
+                lambda config: _DividesByNothing(config.num_heads)),
         Mistake("no numbers far out", "From some position on its scores are no numbers any more: "
                 "something grows beyond float32 there, as a power does, or a root or a logarithm "
                 "is taken of a number below 0.",

@@ -222,15 +222,15 @@ TABLE = Exercise(
     mistakes=(
         _test_fresh_tables,
         _test_table_twice,
-        Mistake("never converts the module",
+        Mistake("lets rounded frequencies through",
                 "Training and serving convert whole models: model.to(torch.bfloat16). See what "
                 "that does to this module, at positions around 1000.",
                 _table_test(converted=False)),
-        Mistake("never asks in bfloat16 first", "One version remembers what its first call had "
+        Mistake("lets rounded numbers through", "One version remembers what its first call had "
                 "rounded. Ask a new table in bfloat16, then the same table in float32, and allow "
-                "no more than 0.001.",
+                "little more than 0.001: these numbers are off by less than 0.002.",
                 _table_test(rough_first=False)),
-        Mistake("no bfloat16 at all", "Two versions are wrong once bfloat16 comes in: as the dtype "
+        Mistake("lets both faults of bfloat16 through", "Two versions are wrong once bfloat16 comes in: as the dtype "
                 "of the first call, or by .to(torch.bfloat16) on the module.",
                 _table_test(rough_first=False, converted=False)),
         _test_table_exactly,

@@ -52,6 +52,11 @@ BY_HAND = Exercise(
 # the rotation ----------------------------------------------------------------------------------
 
 
+def _numbers(rng: Random, *shape: int, dtype: torch.dtype) -> Tensor:
+    """Numbers of size 1; in float64, float32 does not hold them."""
+    return (1.1 * normal(rng, *shape, dtype=torch.float64)).to(dtype)
+
+
 def _frequencies(dim: int, base: float, step: float = 2.0) -> Tensor:
     return base ** (-torch.arange(dim // 2).double() * step / dim)
 
@@ -135,21 +140,26 @@ def _split_off(x: Tensor) -> Tensor:
 
 def _rotate_cases(rng: Random) -> list[Case]:
     def case(batch, heads, positions, head_dim, base=10_000.0, dtype=torch.float32) -> Case:
-        x = _split_off(normal(rng, batch, heads, positions.shape[-1], head_dim, dtype=dtype))
+        x = _split_off(_numbers(rng, batch, heads, positions.shape[-1], head_dim, dtype=dtype))
         return {"x": x, "positions": positions, "base": base}
 
     late = shuffled(rng, 12, 90).reshape(3, 4) + torch.tensor([[0], [200], [5000]])
     far = torch.tensor([999_997, 0, 70_001, rng.randint(100_000, 900_000)])
+    repeated = case(2, 3, torch.tensor([0, 3, 3, 7]), 8, base=100.0)
     return [
         case(1, 1, torch.arange(4), 2),
         case(2, 2, torch.stack([torch.tensor([2, 0, 5]), 900 + shuffled(rng, 3, 90)]), 6),
-        case(2, 3, torch.tensor([0, 3, 3, 7]), 8, base=100.0),
+        repeated,
         case(2, 1, torch.tensor([rng.randint(300, 900)]), 2 * rng.randint(4, 9), base=500.0),
         case(1, 2, torch.tensor([1001, 70_003]), 16, dtype=torch.bfloat16),
         case(3, 2, late, 6),
         case(1, 3, far, 8),
         case(2, 1, torch.tensor([100_003, 40_000]), 4, base=500_000.0, dtype=torch.float64),
         case(1, 2, torch.tensor([30_001, 2051, 4]), 8, dtype=torch.float16),
+        {**repeated, "base": 500.0},
+        {**repeated, "positions": torch.tensor([0, 3, 5, 7])},
+        {**repeated, "x": repeated["x"].double() / 3},
+        {**repeated, "x": _numbers(rng, 2, 3, 4, 12, dtype=torch.float32)},
     ]
 
 
@@ -176,16 +186,43 @@ def _angles_in_x_dtype(x, positions, base):
     return _rotation(angles=rounded)(x, positions, base)
 
 
-def _angles_in_float32(frequencies: Callable[[int, float], Tensor]) -> Mistake:
-    def answer(x, positions, base):
-        angles = positions.float()[..., None] * frequencies(x.shape[-1], base)
-        return _turn(x, angles if angles.ndim == 2 else angles[:, None], _pairwise, _neighbours)
+Frequencies = Callable[[int, float], Tensor]
+IN_FLOAT32: tuple[Frequencies, ...] = (
+    lambda dim, base: 1.0 / base ** (torch.arange(0, dim, 2).float() / dim),
+    lambda dim, base: base ** (-torch.arange(0, dim, 2) / dim),
+    lambda dim, base: torch.exp(torch.arange(0, dim, 2) * (-math.log(base) / dim)),
+    lambda dim, base: _frequencies(dim, base).float(),
+)
 
+
+def _with_float32(
+    frequencies: Frequencies, multiplied: torch.dtype, rotation: Callable[..., Rotation] = _rotation
+) -> Rotation:
+    """Turned by frequencies in float32, multiplied with positions in this dtype."""
+
+    def angles(x, positions, found):
+        product = positions.to(multiplied)[..., None] * found.to(multiplied)
+        return product if positions.ndim == 1 else product.unsqueeze(1)
+
+    return rotation(frequencies=frequencies, angles=angles)
+
+
+def _frequencies_in_float32(frequencies: Frequencies) -> Mistake:
+    return Mistake(
+        "frequencies in float32",
+        "Frequencies that were rounded to float32 stay so when they become float64 later, and a "
+        "far position makes much of it. Compute the powers of the base in float64: "
+        "torch.arange(...).double().",
+        _with_float32(frequencies, torch.float64),
+    )
+
+
+def _angles_in_float32(frequencies: Frequencies) -> Mistake:
     return Mistake(
         "angles in float32",
         "A float32 holds about seven digits. At position 1 000 000 six of them stand before the "
         "point, and the angle is off by some hundredths. Compute angles in float64.",
-        answer,
+        _with_float32(frequencies, torch.float32),
     )
 
 
@@ -271,11 +308,8 @@ ROTATE = Exercise(
                 _rotation(angles=lambda x, positions, frequencies:
                           positions[..., None] * frequencies)),
         _angles_in_x_dtype,
-        _angles_in_float32(lambda dim, base: 1.0 / base ** (torch.arange(0, dim, 2).float() / dim)),
-        _angles_in_float32(lambda dim, base: base ** (-torch.arange(0, dim, 2) / dim)),
-        _angles_in_float32(
-            lambda dim, base: torch.exp(torch.arange(0, dim, 2) * (-math.log(base) / dim))),
-        _angles_in_float32(lambda dim, base: _frequencies(dim, base).float()),
+        *map(_angles_in_float32, IN_FLOAT32),
+        *map(_frequencies_in_float32, IN_FLOAT32),
         _turned_in_x_dtype,
         Mistake("result no longer in x's dtype",
                 "The result is float32, whatever x is. End with .to(x.dtype).",
@@ -315,6 +349,9 @@ TURNS = Exercise(
         Mistake("width 64",
                 "The head has 64 pairs, but its width is 128: the exponent is 2i / 128.",
                 _turning_pairs(64, 500_000.0, 8192)),
+        Mistake("those that do not",
+                "So many pairs complete no turn. The question asks for the others.",
+                64 - _turning_pairs(128, 500_000.0, 8192)),
         Mistake("all pairs",
                 "All 64 pairs would complete a turn with the exponent i / 128. It is 2i / 128.",
                 64),
@@ -338,14 +375,15 @@ def _rotate_heads(
 
 def _rotate_heads_cases(rng: Random) -> list[Case]:
     def case(batch, positions, num_heads, head_dim, base=10_000.0, dtype=torch.float32) -> Case:
-        x = normal(rng, batch, positions.shape[-1], num_heads * head_dim, dtype=dtype)
+        x = _numbers(rng, batch, positions.shape[-1], num_heads * head_dim, dtype=dtype)
         return {"x": x, "positions": positions, "num_heads": num_heads, "base": base}
 
     late = shuffled(rng, 12, 90).reshape(3, 4) + torch.tensor([[0], [200], [5000]])
     newest = torch.tensor([rng.randint(300, 900)])
+    repeated = case(2, torch.tensor([0, 5, 5, 40]), 3, 8, base=100.0)
     return [
         case(1, torch.arange(3), 1, 4),
-        case(2, torch.tensor([0, 5, 5, 40]), 3, 8, base=100.0),
+        repeated,
         case(1, torch.arange(3), 2, 4),
         case(2, torch.stack([shuffled(rng, 2, 90), 90 + shuffled(rng, 2, 90)]), 2, 6),
         case(1, newest, 4, 2 * rng.randint(3, 8), base=500.0),
@@ -354,6 +392,11 @@ def _rotate_heads_cases(rng: Random) -> list[Case]:
         case(1, torch.tensor([999_997, 0, 70_001]), 3, 8),
         case(2, torch.tensor([100_003, 40_000]), 3, 4, base=500_000.0, dtype=torch.float64),
         case(1, torch.tensor([30_001, 2051, 4]), 2, 8, dtype=torch.float16),
+        {**repeated, "base": 500.0},
+        {**repeated, "positions": torch.tensor([0, 5, 7, 40])},
+        {**repeated, "num_heads": 2},
+        {**repeated, "x": repeated["x"].double() / 3},
+        {**repeated, "x": _numbers(rng, 2, 4, 36, dtype=torch.float32)},
     ]
 
 
@@ -619,7 +662,7 @@ ROTATION_TEST = Exercise(
 # a head that is fooled -------------------------------------------------------------------------
 
 
-def _rival(frequencies: Tensor, target: int = 100, reach: int = 2000) -> int:
+def _rival(frequencies: Tensor, target: int = 100, reach: int = 4000) -> int:
     """The distance with the highest score among those more than 2 from `target`."""
     distances = torch.arange(reach + 1)
     scores = torch.cos((distances[:, None] - target) * frequencies).sum(dim=-1)
@@ -633,7 +676,7 @@ RIVAL = Exercise(
         "All pairs have length 1 and meet at distance 100. So at distance D the score is the sum "
         "over the eight pairs of cos((D - 100) * frequency).",
         "The frequencies are 10000 ** (-torch.arange(0, 16, 2) / 64): the first eight of 32. "
-        "Compute all 2001 scores at once, with distances[:, None] - 100.",
+        "Compute all 4001 scores at once, with distances[:, None] - 100.",
         "Set scores[98:103] to -9, then take argmax.",
     ),
     mistakes=(
@@ -648,6 +691,18 @@ RIVAL = Exercise(
                 "These are the frequencies of a head of width 16. The head has width 64 and uses "
                 "the first eight of its 32 pairs: the exponents are 2i / 64.",
                 lambda: _rival(_frequencies(16, 10_000.0))),
+        Mistake("nine pairs",
+                "The eight fastest pairs are numbers 0 to 7. This is the rival for pairs 0 to 8.",
+                lambda: _rival(_frequencies(64, 10_000.0)[:9])),
+        Mistake("pairs 1 to 8",
+                "The fastest pair is number 0, with the frequency 1. This is the rival for pairs "
+                "1 to 8.", lambda: _rival(_frequencies(64, 10_000.0)[1:9])),
+        Mistake("seven pairs, or exponents half as large",
+                "This is the rival for pairs 0 to 6. Eight pairs with the exponents i / 64 have "
+                "the same one; here they are 2i / 64.",
+                lambda: _rival(_frequencies(64, 10_000.0)[:7])),
+        Mistake("only up to 2000", "Farther than 2000 a distance has a higher score.",
+                lambda: _rival(_frequencies(64, 10_000.0)[:8], reach=2000)),
         Mistake("beside the target",
                 "The distances 98 to 102 are left out: next to the target the score is still "
                 "high. The rival stands much farther away.", 99),

@@ -65,8 +65,9 @@ def _encoding_cases(rng: Random) -> list[Case]:
     def case(positions, dim, base=10_000.0) -> Case:
         return {"positions": positions, "dim": dim, "base": base}
 
+    plain = case(torch.arange(3), 4)
     return [
-        case(torch.arange(3), 4),
+        plain,
         case(torch.tensor([0, 7, 40]), 8),
         case(torch.arange(4), 6, base=100.0),
         case(torch.stack([shuffled(rng, 5, 500), shuffled(rng, 5, 500)]), 16),
@@ -75,6 +76,10 @@ def _encoding_cases(rng: Random) -> list[Case]:
         case(torch.tensor(6), 2, base=10.0),
         case(torch.arange(3), 5),
         case(torch.tensor([0]), 2 * rng.randint(3, 20) + 1, base=50.0),
+        {**plain, "base": 500.0},
+        {**plain, "dim": 6},
+        {**plain, "positions": torch.tensor([0, 1, 70_000])},
+        {**plain, "positions": torch.tensor([5, 1, 2])},
     ]
 
 
@@ -168,6 +173,10 @@ ENCODING = Exercise(
                 "Waves come in pairs: an odd dim leaves a sine without its cosine. Raise "
                 "ValueError and say why.",
                 lambda positions, dim, base: _encoding(positions, dim + dim % 2, base)[..., :dim]),
+        Mistake("the shape of positions lost",
+                "All rows stand in one long list. Return the shape of `positions` with one more "
+                "axis: positions[..., None] keeps it.",
+                lambda positions, dim, base: _encoding(positions.flatten(), dim, base)),
     ),
 )  # fmt: skip
 
@@ -209,6 +218,24 @@ LONGEST_WAVE = Exercise(
         Mistake("the fastest wave",
                 "This is the period of pair 0, the fastest one, whatever the base.",
                 lambda: _wavelength(0)),
+        Mistake("the last pair but one",
+                "64 pairs have the numbers 0 to 63. This is the wavelength of pair 62.",
+                lambda: _wavelength(124 / 128)),
+        Mistake("column number in the exponent",
+                "In 2i / 128 the letter i numbers the pairs, from 0 to 63, not the columns.",
+                lambda: _wavelength(2 * 127 / 128)),
+        Mistake("a pair too many",
+                "64 pairs have the numbers 0 to 63. There is no pair whose exponent is 130 / 128.",
+                lambda: _wavelength(130 / 128)),
+        Mistake("base 10 000",
+                "This is right for a base of 10 000. Llama 3 has 500 000.",
+                2 * math.pi * 10_000 ** (126 / 128)),
+        Mistake("exponent i/dim instead of 2i/dim",
+                "The exponent of the last pair is 126 / 128. Yours is half of that.",
+                lambda: _wavelength(63 / 128)),
+        Mistake("half a turn",
+                "The pair is back after a full turn, 2 pi. This is half of it.",
+                lambda: _wavelength(126 / 128) / 2),
     ),
 )  # fmt: skip
 
@@ -265,14 +292,38 @@ def _in_float32(x, positions, base):
     return x + _interleaved(angles.sin(), angles.cos())
 
 
+@mistake(
+    "frequencies in float32",
+    "Whole numbers divided give float32. Where x is float64 the frequencies need all its digits: "
+    "make the exponents float64 before you divide.",
+)
+def _frequencies_in_float32(x, positions, base):
+    wide = torch.float64 if x.dtype == torch.float64 else torch.float32
+    frequencies = (base ** (-torch.arange(0, x.shape[-1], 2) / x.shape[-1])).to(wide)
+    angles = positions.to(wide)[..., None] * frequencies
+    return x + _interleaved(angles.sin(), angles.cos()).to(x.dtype)
+
+
+@mistake(
+    "angles rounded to x's dtype",
+    "Positions and frequencies are exact now, but their product is rounded: an angle of 1000 is "
+    "off by up to 2 in bfloat16. Take sine and cosine first.",
+)
+def _angles_in_half_precision(x, positions, base):
+    frequencies = base ** -_exponents(x.shape[-1])
+    angles = (positions.double()[..., None] * frequencies).to(x.dtype)
+    return x + _interleaved(angles.sin(), angles.cos())
+
+
 def _half_precision_cases(rng: Random) -> list[Case]:
     def case(positions, dim=8, batch=1, dtype=torch.bfloat16, noise=0.0, base=1e4) -> Case:
         x = noise * normal(rng, batch, positions.shape[-1], dim)
         return {"x": x.to(dtype), "positions": positions, "base": base}
 
     many = shuffled(rng, 60, 2000)
+    plain = case(torch.arange(4), dtype=torch.float32)
     return [
-        case(torch.arange(4), dtype=torch.float32),
+        plain,
         case(torch.tensor([255, 256, 257, 259])),
         case(torch.tensor([[7, 300, 1001], [2049, 3, 777]]), batch=2, noise=0.1),
         case(torch.tensor([2 * rng.randint(200, 2000) + 1]), dim=16),
@@ -283,6 +334,8 @@ def _half_precision_cases(rng: Random) -> list[Case]:
         case(many, dim=4, dtype=torch.float16),
         case(many, batch=2, dim=4, dtype=torch.float32, base=10.0),
         case(many, batch=3, dim=4, dtype=torch.float64, noise=1.0, base=500.0),
+        {**plain, "base": 500.0},
+        {**plain, "positions": torch.tensor([0, 7, 2, 70_003])},
     ]
 
 
@@ -316,6 +369,8 @@ HALF_PRECISION = Exercise(
         _all_in_half_precision,
         _frequencies_in_half_precision,
         _mended_for_bfloat16,
+        _angles_in_half_precision,
+        _frequencies_in_float32,
         Mistake("float32 for float64",
                 "Angles in float32 serve the three shorter dtypes, but a float64 model keeps 53 "
                 "binary digits: make positions and frequencies float64.",
@@ -373,15 +428,40 @@ def _shift_without_sign(offset, dim, base):
     return _blocks(angles.cos(), angles.sin(), angles.sin(), angles.cos())
 
 
+@mistake(
+    "right for position 0 only",
+    "This takes PE(0) to PE(offset), and no other row to its place. One matrix has to serve every "
+    "position: turn each pair.",
+)
+def _outer_product(offset, dim, base):
+    start, target = (_encoding_in_float64(torch.tensor(p), dim, base) for p in (0, offset))
+    return torch.outer(target, start) / (start @ start)
+
+
+@mistake(
+    "the last pair not turned",
+    "The loop ends a pair early: the slowest pair has a block of its own, too.",
+)
+def _last_pair_left(offset, dim, base):
+    matrix = _shift(offset, dim, base)
+    matrix[-2:, -2:] = torch.eye(2)
+    return matrix
+
+
 def _shift_cases(rng: Random) -> list[Case]:
+    plain = {"offset": 3, "dim": 8, "base": 10_000.0}
     return [
         {"offset": 1, "dim": 2, "base": 10_000.0},
-        {"offset": 3, "dim": 8, "base": 10_000.0},
+        plain,
         {"offset": -5, "dim": 6, "base": 100.0},
         {"offset": rng.randint(7, 90), "dim": 2 * rng.randint(8, 16), "base": 500_000},
         {"offset": 0, "dim": 4, "base": 10.0},
         {"offset": -70_001, "dim": 8, "base": 10_000.0},
         {"offset": 50_003, "dim": 4, "base": 10_000.0},
+        {**plain, "base": 500.0},
+        {**plain, "offset": 5},
+        {**plain, "offset": -3},
+        {**plain, "dim": 6},
     ]
 
 
@@ -428,6 +508,8 @@ SHIFT_MATRIX = Exercise(
                 lambda offset, dim, base: _shift(-offset, dim, base)),
         _shift_in_halves,
         _shift_without_sign,
+        _outer_product,
+        _last_pair_left,
         Mistake("every pair turned alike",
                 "Each pair has its own frequency: pair i turns by offset * base^(-2i/dim).",
                 lambda offset, dim, base: _shift(offset, dim, base=1.0)),
@@ -520,6 +602,17 @@ def _test_dtype(encoding: Encoding) -> None:
     assert encoding(_GAPS, 8, 10_000.0).dtype == torch.float32
 
 
+@mistake(
+    "the fastest and the slowest pair only",
+    "A version whose pair in the middle is too slow passes. Compare all columns.",
+)
+def _test_ends(encoding: Encoding) -> None:
+    ends = [0, 1, -2, -1]
+    for positions, dim, base in ((_GAPS, 64, 10_000.0), (_GAPS, 6, 50.0)):
+        got, expected = (f(positions, dim, base).float() for f in (encoding, _one_by_one))
+        assert torch.allclose(got[..., ends], expected[..., ends], atol=1e-3)
+
+
 ENCODING_TEST = Exercise(
     slug="sinusoidal-test", title="Write the test: is this the sinusoidal encoding?", kind="test",
     minutes=15, points=3,
@@ -548,6 +641,9 @@ ENCODING_TEST = Exercise(
                 "Positions may have two axes, with other numbers in each row."),
         Version("a table of 512 rows, used again from row 0", False,
                 _varied(count=lambda p: p % 512), "Ask for a position far out as well."),
+        Version("the pair in the middle too slow", False,
+                _varied(lambda i, dim: (2 * i + (i == dim // 4)) / dim),
+                "Of dim / 2 pairs it is wrong in number dim // 4 alone. Compare all columns."),
     ),
     hints=(
         "Another implementation may share the mistake. It is better to write down numbers that "
@@ -577,6 +673,7 @@ ENCODING_TEST = Exercise(
                 lambda encoding: _compare(encoding, _GAPS, 8, 10_000.0)),
         _test_exactly,
         _test_dtype,
+        _test_ends,
     ),
 )  # fmt: skip
 
@@ -620,6 +717,14 @@ HALF_SIMILARITY = Exercise(
                 "The similarity is below one half here, but not for the first time: it goes up and "
                 "down.",
                 50),
+        Mistake("distances above one half counted",
+                "The similarity comes up again after it has fallen below one half. The first "
+                "distance is asked for, not how many are above.",
+                55),
+        Mistake("one after the first below one half",
+                "The distance before this one is below one half already. Does your list begin at "
+                "distance 0 or at 1?",
+                lambda: _half_similarity(64) + 1),
         Mistake("another width",
                 "This is the answer for dim = 512. The question has dim = 64.",
                 lambda: _half_similarity(512)),

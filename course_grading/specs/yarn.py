@@ -22,8 +22,12 @@ def _turns(frequencies: Tensor, length: float) -> Tensor:
     return length * frequencies / (2 * math.pi)
 
 
+def _keep_freely(turns: Tensor, slow: float, fast: float) -> Tensor:
+    return (turns - slow) / (fast - slow)
+
+
 def _keep(turns: Tensor, slow: float, fast: float) -> Tensor:
-    return ((turns - slow) / (fast - slow)).clamp(0, 1)
+    return _keep_freely(turns, slow, fast).clamp(0, 1)
 
 
 def _blend(frequencies: Tensor, keep: Tensor, factor: float) -> Tensor:
@@ -48,6 +52,20 @@ def _by_parts(
     return by_parts_of
 
 
+def _by_slices(frequencies, factor, original_length, slow, fast):
+    """As if the fastest pair came first: kept, blended and slowed pairs are cut out as slices."""
+    turns = _turns(frequencies, original_length)
+    kept, blended = int((turns >= fast).sum()), int((turns > slow).sum())
+    keep = torch.cat([torch.ones(kept), (turns[kept:blended] - slow) / (fast - slow)])
+    keep = torch.cat([keep, torch.zeros(len(turns) - blended)])
+    return _blend(frequencies, keep, factor)
+
+
+def _by_parts_sorted(frequencies, factor, original_length, slow, fast):
+    fastest_first = frequencies.sort(descending=True).values
+    return _by_parts()(fastest_first, factor, original_length, slow, fast)
+
+
 def _by_parts_cases(rng: Random) -> list[Case]:
     def case(frequencies, factor, original_length, slow, fast) -> Case:
         return {"frequencies": frequencies, "factor": factor,
@@ -65,7 +83,16 @@ def _by_parts_cases(rng: Random) -> list[Case]:
         case(unsorted, rng.uniform(2, 9), 1000, 1.5, 20.0),
         case(_frequencies(48, 10_000.0).flip(0).float(), 6, 300, 1.0, 10.0),
         case(torch.tensor([0.011]), 3.5, 1024, 0.25, 2.5),
-    ]
+        *_one_at_a_time(
+            case(_frequencies(64, 10_000.0), 4.0, 700, 1.0, 16.0),
+            factor=8.0, original_length=2048, slow=0.5, fast=30.0,
+        ),
+    ]  # fmt: skip
+
+
+def _one_at_a_time(case: Case, **others: object) -> list[Case]:
+    """The case, and for each argument one that has another value there, and differs in no more."""
+    return [case, *({**case, name: value} for name, value in others.items())]
 
 
 def _slowed_between(case: Case, value: Tensor) -> bool:
@@ -124,7 +151,23 @@ BY_PARTS = Exercise(
                 _by_parts(blend=lambda theta, keep, factor: _blend(theta, keep, 1 / factor))),
         Mistake("not held between 0 and 1", "Outside the ramp, keep is below 0 or above 1: fast "
                 "pairs become faster, and the slowest are slowed by more than factor. Clamp it.",
-                _by_parts(keep=lambda turns, slow, fast: (turns - slow) / (fast - slow))),
+                _by_parts(keep=_keep_freely)),
+        Mistake("not held below 1", "keep goes above 1 for pairs with more than `fast` turns, so "
+                "they become faster than they were. Hold it at 1: .clamp(0, 1).",
+                _by_parts(keep=lambda turns, slow, fast: _keep_freely(turns, slow, fast).clamp(0))),
+        Mistake("not held above 0", "keep goes below 0 for pairs with fewer than `slow` turns, so "
+                "they are slowed by more than factor. Hold it at 0: .clamp(0, 1).",
+                _by_parts(keep=lambda turns, slow, fast: (
+                    _keep_freely(turns, slow, fast).clamp(max=1)))),
+        Mistake("slices, as if the fastest came first", "Your slices are right where frequencies "
+                "fall from pair to pair. They may come in any order: decide for each by its turns.",
+                _by_slices),
+        Mistake("sorted", "The new frequencies are right, but sorted. Give each pair back in its "
+                "place.",
+                _by_parts_sorted),
+        Mistake("turns of one position fewer", "You count the turns in original_length - 1 "
+                "positions. The task says `original_length`.",
+                _by_parts(turns=lambda f, length, factor: _turns(f, length - 1))),
         Mistake("a step instead of a ramp",
                 "You either keep a pair or divide it. Between slow and fast, blend the two.",
                 _by_parts(keep=lambda turns, slow, fast: (turns >= slow).double())),
@@ -156,6 +199,11 @@ GROWTH = Exercise(
         Mistake("the factor of cosines and sines", "This is what cosines and sines are multiplied "
                 "by. Both the query and the key have it.",
                 lambda: 0.1 * math.log(S) + 1),
+        Mistake("twice the growth instead of the square", "You add 0.1 ln s once for the query and "
+                "once for the key. Both are multiplied, so their factors are, too.",
+                lambda: 1 + 2 * 0.1 * math.log(S)),
+        Mistake("the 0.1 left out", "The attention factor is 0.1 ln s + 1, and not ln s + 1.",
+                lambda: (math.log(S) + 1) ** 2),
         Mistake("logarithm to base 10",
                 "The formula has the natural logarithm: math.log(24), which is 3.18.",
                 lambda: (0.1 * math.log10(S) + 1) ** 2),
@@ -219,18 +267,40 @@ def _yarn_table(
     inverted: bool = False,
     scale: Callable[[float], float] = lambda attention_factor: attention_factor,
     cosine_only: bool = False,
-    ramp: Callable[[Tensor], Tensor] = lambda turns: _keep(turns, 1.0, 32.0),
+    ramp: Callable[..., Tensor] = lambda turns, *more: _keep(turns, 1.0, 32.0),
+    angles_of: Callable[[Tensor, Tensor], Tensor] = lambda p, slowed: (
+        p.double()[..., None] * slowed
+    ),
+    axis: int = 0,
 ) -> Callable[..., Tensor]:
     def yarn_table(positions, dim, base, factor, original_length):
         frequencies = _frequencies(dim, base)
-        keep = ramp(_turns(frequencies, original_length))
+        keep = ramp(_turns(frequencies, original_length), dim, base, original_length)
         slowed = _blend(frequencies, 1 - keep if inverted else keep, factor)
-        angles = positions.double()[..., None] * slowed
+        angles = angles_of(positions, slowed)
         size = scale(0.1 * math.log(factor) + 1)
         sines = angles.sin() * (1 if cosine_only else size)
-        return torch.stack([angles.cos() * size, sines]).float()
+        return torch.stack([angles.cos() * size, sines], dim=axis).float()
 
     return yarn_table
+
+
+def _released_ramp(turns: Tensor, dim: int, base: float, original_length: int) -> Tensor:
+    """Linear in the pair's number, and its ends are whole pairs."""
+
+    def pair_of(turns: float) -> float:
+        return dim * math.log(original_length / (turns * 2 * math.pi)) / (2 * math.log(base))
+
+    first, last = max(math.floor(pair_of(32)), 0), min(math.ceil(pair_of(1)), dim - 1)
+    length = last - first or 0.001
+    return 1 - ((torch.arange(dim // 2).double() - first) / length).clamp(0, 1)
+
+
+def _yarn_in_float32(positions, dim, base, factor, original_length):
+    frequencies = base ** (-torch.arange(0, dim, 2) / dim)
+    keep = _keep(_turns(frequencies, original_length), 1.0, 32.0)
+    angles = positions[..., None] * _blend(frequencies, keep, factor)
+    return torch.stack([angles.cos(), angles.sin()]) * (0.1 * math.log(factor) + 1)
 
 
 def _yarn_cases(rng: Random) -> list[Case]:
@@ -249,7 +319,12 @@ def _yarn_cases(rng: Random) -> list[Case]:
         case(torch.tensor([5001, 5001, 5002]), 128, 1_000_000.0, 40, 32_768),
         case(torch.tensor(rng.randint(100, 9000)), 2, 100.0, 3.0, 256),
         case(torch.zeros(2, 0, dtype=torch.long), 8, 10_000.0, 4.0, 2048),
-    ]
+        *_one_at_a_time(
+            case(torch.tensor([3, 800, 41]), 32, 10_000.0, 4.0, 2048),
+            positions=torch.tensor([90_000, 6, 70]), dim=48, base=500_000.0, factor=8.0,
+            original_length=700,
+        ),
+    ]  # fmt: skip
 
 
 YARN = Exercise(
@@ -287,10 +362,26 @@ YARN = Exercise(
         Mistake("ramp linear in the logarithm of the turns",
                 "The ends are right, but between them your ramp is linear in the pair's number, or "
                 "in the logarithm of its turns. Here it is linear in turns, from 1 to 32.",
-                _yarn_table(ramp=lambda turns: (turns.log() / math.log(32)).clamp(0, 1))),
+                _yarn_table(ramp=lambda turns, *more: (turns.log() / math.log(32)).clamp(0, 1))),
         Mistake("logarithm to base 10", "In 0.1 ln(factor) + 1 stands the natural logarithm: "
                 "math.log, not math.log10.",
                 _yarn_table(scale=lambda t: 1 + (t - 1) / math.log(10))),
+        Mistake("the ramp of the released code",
+                "Your ramp is linear in the pair's number, between whole pairs, as in YaRN's "
+                "released code. Here it is linear in turns, from 1 to 32.",
+                _yarn_table(ramp=_released_ramp)),
+        Mistake("frequencies rounded to float32", "The frequencies are right, and rounded before "
+                "they meet positions. At position 100 000 that is too coarse: keep float64.",
+                _yarn_table(angles_of=lambda p, slowed: p[..., None] * slowed.float())),
+        Mistake("float32 throughout", "You compute in float32, which is too coarse for the angle "
+                "of a far position. Keep frequencies and angles in float64.",
+                _yarn_in_float32),
+        Mistake("stacked on the last axis but one", "Cosines and sines stand beside each other for "
+                "each position. They should stand one after the other: on axis 0.",
+                _yarn_table(axis=-2)),
+        Mistake("stacked on the last axis", "Each cosine stands beside its sine. All cosines "
+                "should come first, then all sines: stack on axis 0.",
+                _yarn_table(axis=-1)),
         Mistake("no attention factor", "The frequencies are right. YaRN also multiplies cosines "
                 "and sines by 0.1 ln(factor) + 1.",
                 _yarn_table(scale=lambda t: 1.0)),
@@ -444,6 +535,9 @@ def _least_base(context: int = 3000, dim: int = 128, first: int = 0, step: int =
     return base
 
 
+LINE = 0.0424 * 3000**1.628
+"""The least base for 3000 tokens by the fit that the paper publishes."""
+
 LEAST_BASE = Exercise(
     slug="yarn-least-base", title="Measure: the least base for 3000 tokens", kind="measure",
     minutes=15, points=2, name="least_base", reference=_least_base,
@@ -472,9 +566,13 @@ LEAST_BASE = Exercise(
         Mistake("a context of 4096", "This is the least base for 4096 tokens. The question is "
                 "about 3000, so a smaller one is enough.",
                 lambda: _least_base(context=4096)),
-        Mistake("the published line", "This is what the line 0.0424 L^1.628 says. It is a fit, and "
-                "the least base lies beside it: search.",
-                lambda: round(0.0424 * 3000**1.628)),
+        *(Mistake(f"the published line{rounded}", "This is what the line 0.0424 L^1.628 says. It "
+                  "is a fit, and the least base lies beside it: search.",
+                  base)
+          for rounded, base in {
+              "": round(LINE), ", not rounded": LINE,
+              ", to hundreds": round(LINE, -2), ", up to hundreds": math.ceil(LINE / 100) * 100,
+          }.items()),
         Mistake("one step too far", "The base before this one passes, too.",
                 lambda: _least_base() + 100),
         Mistake("one step too few", "At this base the sum falls below zero. The next one passes.",
