@@ -25,7 +25,6 @@ from course_grading.values import (
     decode,
     difference,
     encode,
-    errors,
     short,
 )
 from course_grading.verdicts import Verdict
@@ -180,29 +179,12 @@ def _fact(
         pairs = [(decode(t.outcome["value"]), decode(o["value"])) for t, o in failing]
         if exercise.kind != "design" and (related := facts.relation(pairs)):
             return related
-        if masks := _masks(exercise, failing):
-            if placed := facts.places(masks):
-                return placed
     if all("raised" in truth.outcome for truth, _ in failing):
         return Mistake(
             "refuses too little", "Every call that is to be refused, or some, is not.", None
         )
     wrong = [bool(problem) for problem in problems]
     return facts.common(exercise.domain, [truth.case for truth in right], wrong)
-
-
-def _masks(exercise: Exercise, failing: list[tuple[Truth, Outcome]]) -> list[Tensor]:
-    """Which elements of tensors are wrong; none where something else is."""
-    masks = []
-    for truth, outcome in failing:
-        right, got = truth.right(exercise), decode(outcome["value"])
-        if not isinstance(right.value, Tensor) or not isinstance(got, Tensor):
-            return []
-        if right.value.shape != got.shape:
-            return []
-        limits = allowed(right.exact, right.value.dtype, right.scale, right.roundings)
-        masks.append(errors(right.exact, got, limits)[1])
-    return masks
 
 
 def find_problem(exercise: Exercise, truth: Truth, outcome: Outcome) -> Problem | None:

@@ -165,22 +165,17 @@ class Difference:
 
 def difference(exact: Tensor, got: Tensor, allowed: Tensor) -> Difference | None:
     """None if `got` is as good as `exact`; equal infinities and NaNs count as equal."""
-    error, wrong = errors(exact, got, allowed)
-    if not wrong.any():
-        return None
-    where = tuple(wrong.nonzero()[0].tolist())
-    return Difference(where, float(error[where]), float(allowed[where]))
-
-
-def errors(exact: Tensor, got: Tensor, allowed: Tensor) -> tuple[Tensor, Tensor]:
-    """How far each element is off, and whether that is more than it may be."""
     common = torch.promote_types(exact.dtype, got.dtype)
     widest = torch.float64 if common.is_floating_point else torch.int64
     wide = torch.complex128 if common.is_complex else widest
     a, b = exact.to(wide), got.to(wide)
     same = (a == b) | ((a != a) & (b != b))
     error = (a - b).abs().double().nan_to_num(nan=math.inf, posinf=math.inf)
-    return error, (error > allowed) & ~same
+    wrong = (error > allowed) & ~same
+    if not wrong.any():
+        return None
+    where = tuple(wrong.nonzero()[0].tolist())
+    return Difference(where, float(error[where]), float(allowed[where]))
 
 
 def short(value: Any) -> str:
