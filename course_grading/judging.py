@@ -172,17 +172,17 @@ def _fact(
     if all(one.startswith(SECOND_CALL) for one in says):
         return Mistake("keeps something between calls", "What is kept is for other inputs.", None)
     if says == {IN_PLACE}:
-        return Mistake(
-            "works in place", "The values are right, but the caller's have changed.", None
-        )
+        return Mistake("works in place", "The caller's tensors are others after the call.", None)
     if all("value" in truth.outcome and "value" in outcome for truth, outcome in failing):
         pairs = [(decode(t.outcome["value"]), decode(o["value"])) for t, o in failing]
         if exercise.kind != "design" and (related := facts.relation(pairs)):
             return related
     if all("raised" in truth.outcome for truth, _ in failing):
-        return Mistake(
-            "refuses too little", "Every call that is to be refused, or some, is not.", None
-        )
+        given = {outcome.get("raised", "") for _, outcome in failing}
+        if given == {""}:
+            return Mistake("refuses too little", "Calls that are to be refused are answered.", None)
+        if "" not in given:
+            return Mistake("refuses with another error", "The task asks for ValueError.", None)
     wrong = [bool(problem) for problem in problems]
     return facts.common(exercise.domain, [truth.case for truth in right], wrong)
 
