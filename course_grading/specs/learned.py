@@ -56,8 +56,9 @@ def _padded_cases(rng: Random) -> list[Case]:
         return {"x": x, "mask": real, "table": normal(rng, rows, 6)}
 
     ahead = rng.randint(1, 4)
+    plain = case(["xxx", "xxx"])
     return [
-        case(["xxx", "xxx"]),
+        plain,
         case(["..xxx", "xxxxx"]),
         case(["xxx..", ".xxx."]),
         case(["xxxx" + "." * ahead, "." * ahead + "xxxx"], rows=4),
@@ -68,6 +69,8 @@ def _padded_cases(rng: Random) -> list[Case]:
         case(["xxxxx", "..xxx"], rows=4),
         case(["..xxx", "xxxxx", "x...."], rows=4),
         case(["." * ahead + "x" * 8 + "."], rows=4),
+        {**plain, "mask": torch.tensor([[False, True, True], [True, False, False]])},
+        {**plain, "table": normal(rng, 9, 6)},
     ]
 
 
@@ -112,6 +115,14 @@ EMBED_PADDED = Exercise(
                 "stay as it is.",
                 _padded(lambda mask: (mask.long().cumsum(dim=1) - 1) * mask,
                         padding_gets_rows=True)),
+        Mistake("padding gets row 1",
+                "Padding is given position 1, as in published code that masks it later. Here its "
+                "row is added. Padding should stay as it is.",
+                _padded(lambda mask: (mask.long().cumsum(dim=1) - 1).masked_fill(~mask, 1),
+                        padding_gets_rows=True)),
+        Mistake("added in float32",
+                "A float64 x loses half of its digits on the way through float32.",
+                lambda x, mask, table: _embed_padded(x.float(), mask, table).to(x.dtype)),
         Mistake("padding set to zero",
                 "Nothing is added to padding, but it does not become 0: it stays as it is in x.",
                 lambda x, mask, table: _embed_padded(x, mask, table) * mask[..., None]),
@@ -165,6 +176,15 @@ PARAMETERS = Exercise(
                 (2048 + 50_257) * 1024),
         Mistake("one number for each position",
                 "A row is a vector as long as a token's embedding, not one number.", 2048),
+        Mistake("a row too many",
+                "Positions 0 to 2047 are 2048 rows. The question says nothing of padding.",
+                2049 * 1024),
+        Mistake("a row for every word",
+                "This is the table of words. A table of positions has a row for each position.",
+                50_257 * 1024),
+        Mistake("a table for every head",
+                "A token's vector is cut into heads later: the heads share the rows.",
+                2048 * 1024 * 16),
     ),
 )  # fmt: skip
 
@@ -201,13 +221,25 @@ def _rounded_on_the_way(table: Tensor, new_length: int) -> Tensor:
 
 
 def _stretch_by_centres(table, new_length):
-    step = len(table) / new_length
-    return _rows_at(table, (torch.arange(new_length).double() + 0.5) * step - 0.5)
+    return _stretch_columns(table.T, new_length).T
 
 
 def _stretch_with_swapped_weights(table, new_length):
     places = _corners(table, new_length)
     return _rows_at(table, places.floor() + places.ceil() - places)
+
+
+@mistake(
+    "places in the table's dtype",
+    "Half precision cannot hold the place of a new row among the old ones: bfloat16 makes 150 of "
+    "150.3. Compute places in float32 or better.",
+)
+def _stretch_at_rounded_places(table, new_length):
+    places = torch.linspace(0, len(table) - 1, new_length, dtype=table.dtype)
+    below = places.floor().long().clamp(max=len(table) - 1)
+    above = (below + 1).clamp(max=len(table) - 1)
+    share = (places - below)[:, None]
+    return table[below] * (1 - share) + table[above] * share
 
 
 def _stretch_columns(table, new_length, **options):
@@ -218,10 +250,10 @@ def _stretch_cases(rng: Random) -> list[Case]:
     def case(rows: int, new_length: int, dim: int = 3, dtype: torch.dtype = torch.float32) -> Case:
         return {"table": normal(rng, rows, dim, dtype=dtype), "new_length": new_length}
 
-    rows = rng.randint(5, 12)
+    rows, plain = rng.randint(5, 12), case(4, 7)
     return [
         {"table": torch.tensor([[0.0, 1.0], [2.0, 1.0], [6.0, 5.0]]), "new_length": 5},
-        case(4, 7),
+        plain,
         case(4, 6, dim=6),
         case(7, 4),
         case(rows, 3 * rows + rng.randint(0, 3)),
@@ -233,6 +265,9 @@ def _stretch_cases(rng: Random) -> list[Case]:
         case(300, 500, dim=2, dtype=torch.bfloat16),
         case(40, 63, dtype=torch.float16),
         case(9, 20, dim=8, dtype=torch.float64),
+        {**plain, "new_length": 9},
+        {**plain, "new_length": 3},
+        {**plain, "table": normal(rng, 4, 3)},
     ]
 
 
@@ -297,6 +332,16 @@ STRETCH = Exercise(
         Mistake("dtype changed",
                 "The result should have the dtype of the table: convert back at the end.",
                 lambda table, new_length: _stretch(table.float(), new_length)),
+        Mistake("through float32 and back",
+                "A float64 table loses half of its digits on the way through float32.",
+                lambda table, new_length: _stretch_columns(
+                    table.float().T, new_length, align_corners=True).T.to(table.dtype)),
+        Mistake("cut off where it should be squeezed",
+                "With a small `new_length` the last row still stays last: the rows are mixed, "
+                "none is cut off.",
+                lambda table, new_length: _stretch(
+                    table[:new_length], new_length)),
+        _stretch_at_rounded_places,
     ),
 )  # fmt: skip
 
@@ -487,9 +532,17 @@ def _random_table() -> Tensor:
 
 
 def _similarity(
-    table: Tensor, apart: int = 1, average: Callable[[Tensor], Tensor] = torch.mean
+    table: Tensor,
+    apart: int = 1,
+    average: Callable[[Tensor], Tensor] = torch.mean,
+    axis: int = -1,
 ) -> float:
-    return average(functional.cosine_similarity(table[:-apart], table[apart:], dim=-1)).item()
+    return average(functional.cosine_similarity(table[:-apart], table[apart:], dim=axis)).item()
+
+
+def _round_the_end(table: Tensor) -> float:
+    """Every row with the next one, and the last with the first."""
+    return functional.cosine_similarity(table, table.roll(-1, dims=0), dim=-1).mean().item()
 
 
 def _mean_dot_product(table: Tensor) -> float:
@@ -522,6 +575,17 @@ NEXT_DOOR = Exercise(
         Mistake("corners not aligned",
                 "Without align_corners=True the old rows are no longer among the new ones.",
                 lambda: _similarity(_stretch_by_centres(_random_table(), 63))),
+        Mistake("rows taken to be of one length",
+                "Rows of one length at right angles give 0.707, and so do these rows if they are "
+                "scaled first. Stretch the table as it is.",
+                0.5**0.5),
+        Mistake("the last row next to the first",
+                "torch.roll pairs the last row with the first as well. 63 rows have 62 pairs of "
+                "neighbours.",
+                lambda: _round_the_end(_stretch(_random_table(), 63))),
+        Mistake("columns compared",
+                "Cosine similarity runs along the numbers of a row: dim=-1.",
+                lambda: _similarity(_stretch(_random_table(), 63), axis=0)),
         Mistake("median instead of mean",
                 "This is the similarity that half of the neighbours stay below. The question asks "
                 "for their mean.",

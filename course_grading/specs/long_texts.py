@@ -47,6 +47,10 @@ NEW_PAIRS = Exercise(
         Mistake("distance 128 taken for a known one",
                 "One diagonal is missing: 128 tokens have the distances 0 to 127, so 128 is new.",
                 lambda: (LONG - SHORT) * (LONG - SHORT - 1) / (LONG * (LONG + 1))),
+        Mistake("distance 127 taken for a new one",
+                "One diagonal is too many: 128 tokens have the distances 0 to 127, so 127 is "
+                "known.",
+                lambda: (LONG - SHORT + 1) * (LONG - SHORT + 2) / (LONG * (LONG + 1))),
         Mistake("a percentage",
                 "This is the share in per cent. The task asks for a number between 0 and 1.",
                 lambda: 100 * _share_of_new()),
@@ -347,6 +351,9 @@ CORPUS_BITS = Exercise(
                 "You sum the counted losses and divide by the number of all places, so the result "
                 "is too small. Divide by how many counted.",
                 lambda losses, counted: (losses * counted).mean() / math.log(2)),
+        Mistake("a Python number instead of a tensor",
+                "The number is right, but it is no tensor: leave out .item(), or float().",
+                lambda losses, counted: float(_bits(losses, counted))),
         Mistake("nats",
                 "This is in nats, with natural logarithms. A bit is math.log(2) = 0.693 nats.",
                 lambda losses, counted: losses[counted].mean()),
@@ -427,17 +434,21 @@ def _stop_cases(rng: Random) -> list[Case]:
         return {"q": normal(rng, n, dim), "k": normal(rng, n, dim), "positions": positions,
                 "frequencies": frequencies, "stops": chosen, "limit": limit}  # fmt: skip
 
+    gaps = case(torch.tensor([0, 2, 9, 30, 31, 200]), 8, [2, 3], 20, 100.0)
     return [
+        gaps,
+        {**gaps, "positions": torch.tensor([0, 41, 9, 5, 31, 200])},  # the same ends
+        {**gaps, "limit": 3},
+        {**gaps, "stops": ~gaps["stops"]},
+        {**gaps, "frequencies": gaps["frequencies"] * 0.7},
         case(torch.arange(5) + 3, 2, [0], 2, 100.0),
-        case(torch.arange(7), 8, [1, 3], 3, 10_000.0),
-        case(torch.tensor([0, 2, 9, 30, 31, 200]), 8, [2, 3], 20, 100.0),
-        case(shuffled(rng, 6, below=90), 16, [0, 4, 5], 12, 100.0),
+        case(shuffled(rng, 5, below=90), 16, [0, 4, 5], 12, 100.0),
         case(torch.tensor([4]), 4, [1], 1, 10_000.0),
-        case([50, 4, 9, 4, 50, 9], 6, [2], 5, 30.0),  # unsorted, each position twice
+        case([50, 4, 9, 4, 50], 6, [2], 5, 30.0),  # unsorted, two positions twice
         case(shuffled(rng, 5, below=300) + 90_000, 4, [0, 1], 40, 50.0),  # all pairs stop, far out
         case(shuffled(rng, 4, below=60), 10, [], 7, 100.0),  # none stops
         case(torch.arange(3) + 7, 6, [0, 2], 0, 20.0),
-        case(torch.arange(9) + rng.randint(3000, 4000), 12, [5], 2, 3.0),
+        case(torch.arange(7) + rng.randint(3000, 4000), 12, [5], 2, 3.0),
     ]
 
 
@@ -733,6 +744,13 @@ ALIBI_REACH = Exercise(
                 "In an endless text it would be about so many. Here there are 2048 keys, and "
                 "their weights alone sum to 1.",
                 lambda: math.floor(256 * math.log(100))),
+        Mistake("not rounded to whole keys",
+                "The formula gives a fraction of a key. The number of keys is whole: so many that "
+                "99 % is reached.",
+                lambda: -256 * math.log(1 - 0.99 * (1 - math.exp(-2048 / 256)))),
+        Mistake("powers of 2",
+                "Your weights fall as powers of 2. Softmax takes powers of e.",
+                lambda: _keys_needed(0.99, math.log(2) / 256)),
         Mistake("half of the weight",
                 "This many keys hold half of the weight. The question asks for 99 %.",
                 lambda: _keys_needed(0.5, 1 / 256)),

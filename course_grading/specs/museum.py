@@ -230,8 +230,9 @@ TABLE = Exercise(
                 "rounded. Ask a new table in bfloat16, then the same table in float32, and allow "
                 "little more than 0.001: these numbers are off by less than 0.002.",
                 _table_test(rough_first=False)),
-        Mistake("lets both faults of bfloat16 through", "Two versions are wrong once bfloat16 comes in: as the dtype "
-                "of the first call, or by .to(torch.bfloat16) on the module.",
+        Mistake("lets both faults of bfloat16 through", "Two versions are wrong once bfloat16 "
+                "comes in: as the dtype of the first call, or by .to(torch.bfloat16) on the "
+                "module.",
                 _table_test(rough_first=False, converted=False)),
         _test_table_exactly,
     ),

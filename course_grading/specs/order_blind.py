@@ -293,7 +293,7 @@ POSITION_FROM_MEAN = Exercise(
         Mistake("a guard against 0 as large as the readings",
                 "At position 999 999 a token reads 0.000001. Adding as much halves the result, "
                 "and a reading is never 0.",
-                lambda mean: (1 / (mean + 1e-6)).round().long() - 1),
+                lambda mean: (1 / (mean + 1e-6) - 1).round().long()),
         Mistake("the row's first token taken for position 0",
                 "The tokens need not stand in order, nor start at 0: each reading tells its own "
                 "position.",

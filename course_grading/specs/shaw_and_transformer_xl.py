@@ -19,6 +19,11 @@ KEEPS_DTYPE_OF_Q = Property(
 )
 
 
+def _numbers(rng: Random, *shape: int, dtype: torch.dtype) -> Tensor:
+    """Numbers of size 1; in float64, float32 does not hold them."""
+    return (1.1 * normal(rng, *shape, dtype=torch.float64)).to(dtype)
+
+
 def _products(scores: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """The size of the products that make up each score: they are rounded in the dtype of q."""
 
@@ -106,8 +111,8 @@ def _shaw_cases(rng: Random) -> list[Case]:
         q_positions, k_positions, batch=1, heads=2, most=2, dim=4, dtype=torch.float32, table=None
     ) -> Case:
         return {
-            "q": normal(rng, batch, heads, q_positions.shape[-1], dim, dtype=dtype),
-            "key_vectors": normal(rng, 2 * most + 1, dim, dtype=table or dtype),
+            "q": _numbers(rng, batch, heads, q_positions.shape[-1], dim, dtype=dtype),
+            "key_vectors": _numbers(rng, 2 * most + 1, dim, dtype=table or dtype),
             "q_positions": q_positions,
             "k_positions": k_positions,
         }
@@ -119,6 +124,7 @@ def _shaw_cases(rng: Random) -> list[Case]:
     newest = torch.tensor([rng.randint(7, 30)])
     far = torch.tensor([99_999_999, 500, 70_000])
     half, single, double = torch.float16, torch.float32, torch.float64
+    repeated = case(gaps, in_order, heads=3, dtype=double, table=single)
     return [
         case(in_order, in_order),
         case(mixed, mixed, batch=2, most=3),
@@ -127,11 +133,24 @@ def _shaw_cases(rng: Random) -> list[Case]:
              batch=3, most=5, dim=6, table=double),
         case(newest, torch.arange(int(newest) - 6, int(newest) + 1), most=4, dtype=half),
         case(in_order + 300, gaps + 297, heads=3, dtype=torch.bfloat16, table=single),
-        case(gaps, in_order, heads=3, dtype=double, table=single),
+        repeated,
         case(far, torch.tensor([99_999_998, 501, 4463, 69_998]), heads=1, most=3),
         case(gaps, in_order + 2, batch=2, dim=16, dtype=torch.bfloat16),
         case(none, none, batch=2),
+        {**repeated, "q_positions": torch.tensor([0, 2, 4, 3, 9])},
+        {**repeated, "k_positions": torch.tensor([0, 3, 2, 1, 4])},
+        {**repeated, "q": repeated["q"].flip(2)},
+        {**repeated, "key_vectors": _numbers(rng, 7, 4, dtype=single)},
+        {**repeated, "key_vectors": repeated["key_vectors"].flip(0).double()},
     ]  # fmt: skip
+
+
+@mistake("positions in float32",
+         "A float32 holds every whole number only up to 16 777 216. Subtract the positions while "
+         "they are integers.")  # fmt: skip
+def _positions_in_float32(q, key_vectors, q_positions, k_positions):
+    rounded = (positions.float().long() for positions in (q_positions, k_positions))
+    return _shaw_scores()(q, key_vectors, *rounded)
 
 
 SHAW_SCORES = Exercise(
@@ -202,6 +221,16 @@ SHAW_SCORES = Exercise(
                 "vectors of their own.",
                 lambda q, key_vectors, i, j: _shaw_scores()(q, key_vectors, i, j).masked_fill(
                     _later(i, j), 0)),
+        _positions_in_float32,
+        Mistake("multiplied in the dtype of key_vectors",
+                "The result is brought back to the dtype of q, but on the way it was rounded to "
+                "that of the table. Bring the table to the dtype of q.",
+                lambda q, key_vectors, i, j:
+                    _shaw_scores()(q.to(key_vectors.dtype), key_vectors, i, j).to(q.dtype)),
+        Mistake("result in the wider of both dtypes",
+                "The result is added to scores in the dtype of q: end with .to(q.dtype).",
+                lambda q, key_vectors, i, j: _shaw_scores()(
+                    q.to(torch.promote_types(q.dtype, key_vectors.dtype)), key_vectors, i, j)),
         Mistake("result in the dtype of key_vectors",
                 "Bring the table to the dtype of q, not q to the dtype of the table: the result "
                 "is added to scores in the dtype of q.",
@@ -325,6 +354,16 @@ STRANGERS = Exercise(
         Mistake("padding counted",
                 "This is everything above the diagonal. Some of it is 0 from the padded column, "
                 "and no row's score.", 64 * 63 // 2),
+        Mistake("padding counted, but for the first zero",
+                "Rows numbered from 0 hide the zeros of the padding in row 0 only. Zeros from the "
+                "padding are nobody's score: number the rows from 1, and leave them out.",
+                64 * 63 // 2 - 1),
+        Mistake("the lesson's share",
+                "The lesson's share is that of a matrix of 100 rows, and it is rounded.",
+                round(0.485 * 64 * 64)),
+        Mistake("one row left out",
+                "Row 0 has the most strangers, 62. Its last 62 entries are scores of row 1.",
+                64 * 63 // 2 - 63 - 62),
         Mistake("only the padding counted",
                 "This is the number of zeros. The question asks for scores of another row.", 63),
         Mistake("the diagonal counted", "The diagonal is distance 0, and right.", 64 * 65 // 2),
@@ -349,8 +388,8 @@ def _position_scores(
 def _both_side_cases(rng: Random) -> list[Case]:
     def case(batch, heads, n, dim=4, dtype=torch.float32, vectors=None) -> Case:
         return {
-            "q": normal(rng, batch, heads, n, dim, dtype=dtype),
-            "vectors": normal(rng, heads, 2 * n - 1, dim, dtype=vectors or dtype),
+            "q": _numbers(rng, batch, heads, n, dim, dtype=dtype),
+            "vectors": _numbers(rng, heads, 2 * n - 1, dim, dtype=vectors or dtype),
         }
 
     half, single, double = torch.float16, torch.float32, torch.float64
@@ -410,6 +449,14 @@ BOTH_SIDES = Exercise(
                 "Those are distances 0 to -(n - 1), for later keys. An encoder needs all rows.",
                 lambda q, vectors: _pad_and_reshape(
                     q @ vectors[:, q.shape[-2] - 1 :].to(q.dtype).mT)),
+        Mistake("multiplied in the dtype of vectors",
+                "The result is brought back to the dtype of q, but on the way it was rounded to "
+                "that of vectors. Bring vectors to the dtype of q.",
+                lambda q, vectors: _position_scores(q.to(vectors.dtype), vectors).to(q.dtype)),
+        Mistake("result in the wider of both dtypes",
+                "Bring vectors to the dtype of q, and leave the result in it.",
+                lambda q, vectors: _position_scores(
+                    q.to(torch.promote_types(q.dtype, vectors.dtype)), vectors)),
         Mistake("result in the dtype of vectors",
                 "Bring vectors to the dtype of q, not q to the dtype of vectors.",
                 lambda q, vectors: _position_scores(q.to(vectors.dtype), vectors)),

@@ -68,14 +68,18 @@ def _interpolation_cases(rng: Random) -> list[Case]:
 
     batch = torch.stack([shuffled(rng, 4, 300) for _ in range(2)])
     far = torch.tensor([[[0], [rng.randint(70_000, 100_000)], [2049]]])
+    three = case(torch.tensor([1, 5, 90]), 4.0, 8, 10_000.0)
     return [
-        case(torch.tensor([1, 5, 90]), 4.0, 8, 10_000.0),
+        three,
+        {**three, "scale": 2.0}, {**three, "dim": 12}, {**three, "base": 500.0},
+        {**three, "positions": torch.tensor([1, 7, 90])},
         case(torch.tensor(7), 8.0, 4, 100.0),
         case(batch, 2.5, 2 * rng.randint(4, 16), 500_000.0),
         case(torch.tensor([[3, 3, 90]]), 1.0, 8, 10_000.0),
         case(far, 32.0, 128, 500_000.0),
         case(torch.tensor([257, 300, 5, 0]), 3, 2 * rng.randint(20, 60), 1_000_000.0),
-        case(torch.zeros(0, dtype=torch.long), 2.0, 6, 100.0),
+        *(case(torch.zeros(shape, dtype=torch.long), 2.0, 6, 100.0)
+          for shape in ((0,), (2, 0), (0, 4), (3, 0, 5))),
         case(torch.tensor([9]), 4.0, 2, 30.0),
     ]  # fmt: skip
 
@@ -134,6 +138,17 @@ INTERPOLATION = Exercise(
                 "them in float32 at least.",
                 lambda positions, scale, dim, base: (
                     positions.double()[..., None] / scale * _frequencies(dim, base).half())),
+        Mistake("frequencies rounded to six decimals",
+                "Slow pairs have frequencies of a millionth and less. Do not round them.",
+                lambda positions, scale, dim, base: (
+                    positions.double()[..., None]
+                    * (_frequencies(dim, base) / scale).round(decimals=6))),
+        Mistake("no positions, no shape",
+                "Where positions are empty your result has another shape than the one promised: "
+                "(2, 0) becomes (2, 0, dim / 2). An empty input needs no branch of its own.",
+                lambda positions, scale, dim, base: (
+                    _interpolated(positions, scale, dim, base) if positions.numel()
+                    else torch.zeros(0, dim // 2))),
         Mistake("exponent without the 2",
                 "Pair i has the frequency base ** (-2 i / dim), and yours has base ** (-i / dim): "
                 "count 0, 2, 4, ... up to dim.",
@@ -170,8 +185,10 @@ def _base_cases(rng: Random) -> list[Case]:
     def case(base, dim, original_length, length) -> Case:
         return {"base": base, "dim": dim, "original_length": original_length, "length": length}
 
+    usual = case(10_000.0, 8, 1000, 2500)
     return [
-        case(10_000, 4, 128, 512), case(10_000.0, 512, 2048, 16_384),
+        usual, {**usual, "base": 500.0}, {**usual, "dim": 20}, {**usual, "original_length": 700},
+        {**usual, "length": 3100}, case(10_000, 4, 128, 512), case(10_000.0, 512, 2048, 16_384),
         case(500_000.0, 2 * rng.randint(8, 64), 2048, rng.randint(5000, 30_000)),
         case(10_000.0, 32, 4096, 4096), case(10_000.0, 32, 4096, rng.randint(100, 3000)),
         case(500_000.0, 32, 4096, rng.randint(100, 3000)),
@@ -230,6 +247,22 @@ BASE = Exercise(
         Mistake("ratio of whole lengths",
                 "You divide with // and lose what is beyond a whole number. Divide with /.",
                 _raising(stretch=lambda ratio: max(1.0, ratio // 1))),
+        Mistake("ratio rounded up",
+                "You round the ratio up to a whole number. A text of 1.5 times the length is "
+                "slowed by 1.5.",
+                _raising(stretch=lambda ratio: max(1.0, math.ceil(ratio)))),
+        Mistake("dynamic formula with f = 2",
+                "You take f * n / L - (f - 1) with f = 2, which is more than the ratio. Here the "
+                "slowest pair is to be slowed by the ratio n / L itself: f = 1.",
+                _raising(stretch=lambda ratio: max(1.0, 2 * ratio - 1))),
+        Mistake("rounded to a whole number",
+                "You round the base to a whole number, which is less than five digits where the "
+                "base is small. Return it as it is.",
+                lambda *question: round(_ntk_base(*question))),
+        Mistake("cut to a whole number",
+                "You cut the base to a whole number, which is less than five digits where the "
+                "base is small. Return it as it is.",
+                lambda *question: int(_ntk_base(*question))),
         Mistake("10 000 written in", "The base is an argument: not every model has 10 000.",
                 lambda base, *more: _ntk_base(10_000.0, *more)),
         Mistake("short texts get 10 000",
@@ -275,6 +308,14 @@ TOO_FAR = Exercise(
         Mistake("the pair counted from 1",
                 "Pairs count from 0 to 31, so pair 24 has the exponent 48 / 62, not 46 / 62.",
                 lambda: 16_383 / 2047 / 8 ** (46 / 62)),
+        Mistake("the angle in turns",
+                "This is how often the stretched pair goes round. The question asks how many times "
+                "as large as in training its angle gets: divide by the largest angle in training.",
+                lambda: 16_383 * (10_000 * 8 ** (64 / 62)) ** (-48 / 64) / (2 * math.pi)),
+        Mistake("the angle in radians",
+                "This is the largest angle itself. The question asks how many times as large as in "
+                "training it is.",
+                lambda: 16_383 * (10_000 * 8 ** (64 / 62)) ** (-48 / 64)),
         Mistake("slowed by the base times s",
                 "With base * s pair i would be slowed by s ** (2 i / d). The NTK-aware base is "
                 "larger: it slows pair i by s ** (2 i / (d - 2)).",
@@ -314,6 +355,7 @@ def _server_cases(rng: Random) -> list[Case]:
         return {"lengths": lengths, "dim": dim, "base": base, "original_length": original_length}
 
     between = rng.randint(250, 450)
+    three = case([129, 512, 60], 8, 700.0, 128)
     return [
         case([512], 8, 10_000.0, 128),
         case([60], 8, 10_000.0, 128),
@@ -323,9 +365,9 @@ def _server_cases(rng: Random) -> list[Case]:
         case([], 6, 10_000.0, 128),
         # a little longer, and less than twice as long
         case([129, 192, 128, 127, 255, 129], 8, 10_000.0, 128),
-        # as before, with another base, another original length, another dim
-        case([129, 512, 60], 8, 700.0, 128), case([129, 512, 60], 8, 10_000.0, 64),
-        case([129, 512, 60], 12, 10_000.0, 64),
+        # one argument changed at a time
+        three, {**three, "base": 10_000.0}, {**three, "original_length": 64}, {**three, "dim": 12},
+        {**three, "lengths": [129, 400, 60]},
         case([rng.randint(9000, 20_000), 5000, 4097], 2 * rng.randint(20, 64), 500_000.0, 4096),
     ]  # fmt: skip
 
@@ -395,6 +437,18 @@ SERVER = Exercise(
                 "frequencies: keep them in float32 at least.",
                 lambda *question: [
                     f.half().float() for f in _serve_by(_never_below_1)(*question)]),
+        Mistake("in the order of their size, equal ones once",
+                "You serve lengths sorted, and equal ones once. The result has one item for each "
+                "text, in the order of `lengths`.",
+                lambda lengths, *more: _serve_by(_never_below_1)(sorted(set(lengths)), *more)),
+        Mistake("in the order of their size",
+                "You serve lengths sorted. The result is in the order of `lengths`.",
+                lambda lengths, *more: _serve_by(_never_below_1)(sorted(lengths), *more)),
+        Mistake("equal lengths served once",
+                "You leave out lengths that were served before. The result has one item for each "
+                "text.",
+                lambda lengths, *more: _serve_by(_never_below_1)(
+                    list(dict.fromkeys(lengths)), *more)),
         Mistake("one request late",
                 "Each text gets the frequencies of the one before it.",
                 _serve_by(lambda lengths, original:
@@ -495,6 +549,10 @@ def _backwards(q, k, original_length):
     return _rows_by(_now)(q, k, original_length)
 
 
+def _scores_in(dtype: torch.dtype, q: Tensor, k: Tensor, original_length: int) -> list[Tensor]:
+    return [row.to(dtype) for row in _rows_by(_now)(q, k, original_length)]
+
+
 QUERIES, KEYS = torch.randn(2, 12, 8, generator=torch.Generator().manual_seed(3)).double()
 
 
@@ -504,13 +562,28 @@ def _expected(original_length: int) -> list[Tensor]:
 
 
 def _compare(
-    rows: Rows, places: range = range(12), tolerance: float = 1e-3, original_length: int = 4
+    rows: Rows,
+    places: range = range(12),
+    tolerance: float = 1e-3,
+    original_length: int = 4,
+    dtypes: tuple[torch.dtype, ...] = (torch.float64, torch.float32),
+    dtype_seen: bool = True,
 ) -> None:
     expected = _expected(original_length)
-    got = rows(QUERIES, KEYS, original_length)
-    for t in places:
-        assert got[t].shape == (t + 1,)
-        assert (got[t].double() - expected[t]).abs().max() <= tolerance
+    for dtype in dtypes:
+        got = rows(QUERIES.to(dtype), KEYS.to(dtype), original_length)
+        for t in places:
+            assert got[t].shape == (t + 1,)
+            assert got[t].dtype == dtype or not dtype_seen
+            assert (got[t].double() - expected[t]).abs().max() <= tolerance
+
+
+def _by_comparing(name: str, why: str, **how: Any) -> tuple[Mistake, ...]:
+    """One mistake, whether the test looks at dtypes or not."""
+    return tuple(
+        Mistake(name, why, partial(_compare, **how, dtype_seen=dtype_seen))
+        for dtype_seen in (True, False)
+    )
 
 
 @mistake("each token with its own key only",
@@ -554,6 +627,10 @@ CACHE_TEST = Exercise(
                 lambda dim, n, original: (
                     _frequencies(dim, _raised(10_000.0, dim, (n / original)[:, None]))))),
         Version("the query stands at 0", False, _rows_by(_now, query_at=torch.zeros_like)),
+        Version("scores always in float32", False, partial(_scores_in, torch.float32),
+                "Scores have the dtype of q: give q in float64, too, and compare dtypes."),
+        Version("scores always in float64", False, partial(_scores_in, torch.float64),
+                "Scores have the dtype of q: for q in float32 these are in float64."),
         Version("pairs of neighbours", False, _neighbours,
                 "Its pairs are columns 2i and 2i + 1. Rows of equal numbers cannot show it."),
         Version("turns backwards", False, _backwards,
@@ -567,25 +644,36 @@ CACHE_TEST = Exercise(
         "Some faults show only beyond original_length, one only below it: give a text of about 12 "
         "tokens with original_length 4, and compare every row.",
         "Row t: base = 10000 * max(1, (t + 1) / 4) ** (dim / (dim - 2)). Allow a small difference, "
-        "1e-3 or so: right versions round differently.",
+        "1e-3 or so: right versions round differently. And compare dtypes, for q in both.",
     ),
     mistakes=(
-        Mistake("no text beyond original_length",
-                "Up to original_length nothing is stretched, and nearly every version is right.",
-                lambda rows: _compare(rows, range(4))),
-        Mistake("only the last row",
-                "The last row says nothing about texts that are shorter than yours: some versions "
-                "go wrong in the rows before it. Compare every row.",
-                lambda rows: _compare(rows, range(11, 12))),
+        *_by_comparing("no text beyond original_length",
+                       "Up to original_length nothing is stretched, and nearly every version is "
+                       "right.",
+                       places=range(4)),
+        *_by_comparing("only the last row",
+                       "The last row says nothing about texts that are shorter than yours: some "
+                       "versions go wrong in the rows before it. Compare every row.",
+                       places=range(11, 12)),
+        Mistake("dtypes not looked at",
+                "Versions pass whose scores are always in float32, or float64. They should have "
+                "the dtype of q: compare dtypes, for q in both.",
+                partial(_compare, dtype_seen=False)),
+        *(
+            Mistake("q in one dtype only",
+                    "A version passes whose scores always have that dtype. Give q in another, too.",
+                    partial(_compare, dtypes=(dtype,)))
+            for dtype in (torch.float32, torch.float64)
+        ),
         _test_same_place,
         Mistake("asks for equality to the last bit",
                 "Two right programs round differently. Allow a small difference.",
                 lambda rows: _compare(rows, tolerance=0.0)),
-        Mistake("nothing seen below original_length",
-                "One version goes wrong on texts that are shorter than original_length alone, and "
-                "a little only. Take original_length larger than 1 (4, say), compare the first "
-                "rows, too, and allow no more than about 1e-3.",
-                lambda rows: _compare(rows, original_length=1)),
+        *_by_comparing("nothing seen below original_length",
+                       "One version goes wrong on texts that are shorter than original_length "
+                       "alone, and a little only. Take original_length larger than 1 (4, say), "
+                       "compare the first rows, too, and allow no more than about 1e-3.",
+                       original_length=1),
         _test_shapes,
     ),
 )  # fmt: skip
@@ -618,6 +706,10 @@ BEST_PAIR = Exercise(
                 "Close: at 1024 bytes one other pair helps more. Pair 6 is the best in two windows "
                 "of 256 bytes. (If you divide in place, slow pairs add up: take fresh copies.)",
                 6),
+        Mistake("read at the trained length",
+                "Windows of 128 bytes give pair 9: there the model meets nothing new. Let it read "
+                "1024.",
+                9),
         Mistake("counted from 1", "Pairs count from 0 to 15 here.", 8),
     ),
 )  # fmt: skip

@@ -120,15 +120,21 @@ def serve_in_loops(requests):
 
 def turn_test_by_hand(turn):
     x = torch.tensor([[5.0, -1.0, 0.5, 2.0], [1.0, 2.0, 3.0, 4.0]])
-    got = turn(x, torch.tensor([7, 2003]), 100.0)[1].tolist()
+    positions = torch.tensor([7, 2003])
+    assert turn(x.bfloat16(), positions, 100.0).dtype == torch.bfloat16
+    got = turn(x, positions, 100.0)
+    assert got.dtype == x.dtype
+    got = got[1].tolist()
     c, s, cc, ss = math.cos(2003), math.sin(2003), math.cos(200.3), math.sin(200.3)
     want = [1 * c - 3 * s, 2 * cc - 4 * ss, 3 * c + 1 * s, 4 * cc + 2 * ss]
     assert all(abs(a - b) < 1e-3 for a, b in zip(got, want, strict=True))
 
 
 def turn_test_by_matrix(turn):
-    x = torch.eye(4)
-    matrix = turn(x, torch.tensor([909, 5, 909, 5]), 16.0)
+    places = torch.tensor([909, 5, 909, 5])
+    for dtype in (torch.half, torch.double):
+        assert turn(torch.eye(4, dtype=dtype), places, 16.0).dtype == dtype
+    matrix = turn(torch.eye(4), places, 16.0)
     for pair, angle in ((0, 909.0), (1, 5 / 4)):
         assert abs(matrix[pair, pair] - math.cos(angle)) < 1e-4
         assert abs(matrix[pair, pair + 2] - math.sin(angle)) < 1e-4

@@ -76,7 +76,9 @@ def serve_from_the_slowed_pairs(lengths, dim, base, original_length):
 def rows_test_on_unit_vectors(rows):
     q, k = torch.zeros(2, 14, 4)
     q[:, :2] = k[:, 2:] = 1.0  # the keys are a quarter of a turn ahead
+    assert {scores.dtype for scores in rows(q.double(), k.double(), 6)} == {torch.float64}
     for t, scores in enumerate(rows(q, k, 6)):
+        assert scores.dtype == torch.float32
         slow = (10_000 * max(1, (t + 1) / 6) ** 2) ** -0.5
         for j, score in enumerate(scores.tolist()):
             assert abs(score - math.sin(t - j) - math.sin((t - j) * slow)) < 1e-4
@@ -91,8 +93,9 @@ def rows_test_against_short_texts(rows):
         a, b = (torch.cat([x[:n, :3] * c - x[:n, 3:] * s, x[:n, 3:] * c + x[:n, :3] * s], 1)
                 for x in (q, k))  # fmt: skip
         turned.append(b @ a[-1])
-    for expected, got in zip(turned, rows(q, k, 5), strict=True):
-        torch.testing.assert_close(got.float(), expected, atol=1e-3, rtol=1e-3)
+    for dtype in (torch.float32, torch.float64):
+        for expected, got in zip(turned, rows(q.to(dtype), k.to(dtype), 5), strict=True):
+            torch.testing.assert_close(got, expected.to(dtype), atol=1e-3, rtol=1e-3)
 
 
 def rows_test_in_the_dtype_of_q(rows):

@@ -32,8 +32,8 @@ EQUAL = {
         f"min= dropped {PADDED}": LAST_ROW,
         f"0 to -1 {PADDED}": LAST_ROW,
         f"max= dropped {PADDED}": NO_MAXIMUM,
-        f"Sub to Add {PADDED}": NO_MAXIMUM,
-        f"1 to 0 {PADDED}": NO_MAXIMUM,
+        f"Sub to Add {PADDED}, number 2": NO_MAXIMUM,
+        f"1 to 0 {PADDED}, number 2": NO_MAXIMUM,
         f".long() dropped {PADDED}": "cumsum counts True as 1 and returns int64 for bool.",
     },
     "learned-stretch": {
@@ -54,6 +54,7 @@ EQUAL = {
             f"{change} {INSIDE}": STILL_INSIDE
             for change in ("2 to 3", "2 to 1", "1 to 2", "1 to 0", "3 to 4", "3 to 2")
         },
+        **{f"{change} {INSIDE}, number 2": STILL_INSIDE for change in ("3 to 4", "3 to 2")},
         f"1 to 2 {CALL}": "Two columns of x are broadcast against one of positions.",
         f"1 to 0 {CALL}": (
             "No column of x is left, but a version must look at the positions and refuse them all "

@@ -11,7 +11,9 @@ OTHER_PLACE = (
     "Another position of the same kind: the pairs have turned far from where they stood, and the "
     "test still tells all wrong versions from right ones."
 )
-EXPECTED = 'in `assert torch.allclose(got, expected, atol=1e-4), f"{got} is not {expected}"`'
+EXPECTED = (
+    'in `assert torch.allclose(got.float(), expected, atol=1e-4), f"{got} is not {expected}"`'
+)
 
 EQUAL = {
     "rotary-slowest-hand": {

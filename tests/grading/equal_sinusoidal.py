@@ -35,7 +35,7 @@ EQUAL = {
             f"{change} in `frequencies = 10_000.0 ** (-torch.arange(0, 64, 2) / 64)`": SAME_DISTANCE
             for change in ("10000.0 to 10001.0", "10000.0 to 9999.0")
         },
-        "64 to 63 in `frequencies = 10_000.0 ** (-torch.arange(0, 64, 2) / 64)`": (
+        "64 to 63 in `frequencies = 10_000.0 ** (-torch.arange(0, 64, 2) / 64)`, number 2": (
             "Even numbers below 63 are the even numbers below 64."
         ),
         "64 to 65 in `frequencies = 10_000.0 ** (-torch.arange(0, 64, 2) / 64)`": (

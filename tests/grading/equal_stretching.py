@@ -62,7 +62,16 @@ EQUAL = {
         f".double() dropped {_THETA}": (
             "Frequencies in float32 move a score by about a millionth, and the test allows 0.001."
         ),
-        f"8 to 7 {_THETA}": "torch.arange(0, 7, 2) and torch.arange(0, 8, 2) are both 0, 2, 4, 6.",
+        **{
+            f"{change} in `assert all(row.dtype == dtype for row in rows(q.to(dtype), "
+            f"k.to(dtype), 4))`{which}": reason
+            for change, which, reason in (
+                (".to() dropped", ", number 2", "Scores have the dtype of q, whatever k has."),
+                ("4 to 5", "", "Any original length shows the dtype of the scores."),
+                ("4 to 3", "", "Any original length shows the dtype of the scores."),
+            )
+        },
+        f"8 to 7 {_THETA}, number 2": "torch.arange(0, 7, 2) and torch.arange(0, 8, 2) are both 0, 2, 4, 6.",
     },
     "stretch-best-pair": {
         "8 to 9 in `frequencies[pair] /= 8`": _PAIR_7,

@@ -245,6 +245,15 @@ DRAWN = torch.randn(3, 6, generator=torch.Generator().manual_seed(4))
 PLACES = torch.tensor([5, 2, 11])
 
 
+def dtypes_not_looked_at(turn):
+    assert (turn(DRAWN, PLACES, 50.0) - by_hand(DRAWN, PLACES, 50.0)).abs().max() < 1e-3
+
+
+def float32_alone(turn):
+    assert turn(DRAWN, PLACES, 50.0).dtype == torch.float32
+    dtypes_not_looked_at(turn)
+
+
 def sum_of_all_entries(turn):
     expected = by_hand(DRAWN, PLACES, 50.0).sum()
     assert abs(turn(DRAWN, PLACES, 50.0).sum() - expected) < 1e-3
@@ -306,7 +315,7 @@ REFUSED = {
         modulo_2048, modulo_4096, small_integers, from_its_first_position, through_float16,
     ],
     "rotary-halves-test": [
-        sum_of_all_entries, one_row, first_pair_alone, lengths_kept, only_base_10_000,
-        far_too_tolerant, asserts_a_list, scores_depend_on_distance,
+        dtypes_not_looked_at, float32_alone, sum_of_all_entries, one_row, first_pair_alone,
+        lengths_kept, only_base_10_000, far_too_tolerant, asserts_a_list, scores_depend_on_distance,
     ],
 }  # fmt: skip

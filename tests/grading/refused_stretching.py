@@ -232,6 +232,18 @@ def compares_with_itself(rows):
         assert torch.equal(here, there)
 
 
+def float32_alone(rows):
+    q, k = torch.randn(2, 11, 6, generator=torch.Generator().manual_seed(8))
+    for n, got in enumerate(rows(q, k, 5), start=1):
+        theta = (1e4 * max(1, n / 5) ** 1.5) ** (-torch.arange(3) / 3)
+        c, s = (f(torch.arange(n)[:, None] * theta) for f in (torch.cos, torch.sin))
+        a, b = (
+            torch.cat([x[:n, :3] * c - x[:n, 3:] * s, x[:n, 3:] * c + x[:n, :3] * s], 1)
+            for x in (q, k)
+        )
+        torch.testing.assert_close(got, b @ a[-1], atol=1e-3, rtol=1e-3)
+
+
 def same_place_alone(rows):
     for t, scores in enumerate(rows(Q, K, 4)):
         assert abs(scores[-1] - Q[t] @ K[t]) < 1e-3
@@ -257,6 +269,7 @@ REFUSED = {
     "stretch-cache-test": [
         ones_alone, either_layout, either_direction, last_row_alone, original_length_1,
         text_within_original_length, tolerance_of_10, compares_with_itself, same_place_alone,
+        float32_alone,
     ],
     "stretch-best-pair": [*range(7), *range(8, 16), 7.5, 4.01],
 }  # fmt: skip
