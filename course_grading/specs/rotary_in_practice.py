@@ -345,9 +345,8 @@ def _decode_cases(rng: Random) -> list[Case]:
 
     usual = case(3, 2, 5, 4, dim=6, slow=2.5)
     return [
-        usual, case(1, 1, 0, 4), case(2, 2, 3, 1), case(1, 2, rng.randint(6, 20), 3, base=100.0),
-        case(2, 1, rng.randint(20, 30), 1, dim=16), case(1, 1, 5, 2, dtype=torch.bfloat16),
-        case(1, 1, 0, 1), case(2, 3, 1, 5, dim=4),
+        usual, case(1, 1, 0, 4), case(2, 2, 3, 1), case(2, 1, 1, 5, dim=4),
+        case(1, 2, rng.randint(6, 20), 3, dim=16, base=100.0),
         # past where int8, bfloat16 and float16 lose count
         case(1, 2, rng.randint(300, 340), 4, dim=4, dtype=torch.bfloat16),
         case(1, 1, rng.randint(2100, 2140), 3, dim=2),
@@ -585,10 +584,8 @@ def _request_cases(rng: Random) -> list[Case]:
         {"requests": [request(run(4))]},
         {"requests": [request(run(4)), request(run(3), 500.0)]},
         {"requests": [request(run(4)), request(run(3, 9)), request(shuffled(rng, 5, 300))]},
-        {"requests": [request(run(4), dtype=low), request(run(4))]},
         {"requests": [request(run(2)), request(run(9, start), 100.0, low), request(run(1, 7))]},
-        # alike in base and length, or in base, length, first and last position
-        {"requests": [request(run(4)), request(run(4, 9)), request(shuffled(rng, 4, 300))]},
+        # alike in base, length, first and last position
         {"requests": [request([3, 5, 20]), request([3, 9, 20]), request([20, 3, 9]),
                       request([7, 7, 7])]},
         {"requests": [request(together, 500.0), request(together, 500.5), request(together)]},
