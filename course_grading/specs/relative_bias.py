@@ -43,10 +43,11 @@ def _clipped_cases(rng: Random) -> list[Case]:
         return {"q_positions": q_positions, "k_positions": k_positions, "table": table,
                 "max_distance": max_distance}  # fmt: skip
 
+    repeated = case(torch.tensor([3, 3, 0, 9]), torch.tensor([5, 1, 5, 2, 30]), 4, 8)
     newest, late = rng.randint(20, 60), 8 * rng.randint(130, 200) + torch.arange(7)
     return [  # the late ones lose count in bfloat16, the last ones in float32
         case(torch.arange(5), torch.arange(5), 2, 3),
-        case(torch.tensor([3, 3, 0, 9]), torch.tensor([5, 1, 5, 2, 30]), 4, 8),
+        repeated,
         case(torch.tensor([newest]), torch.arange(newest - 6, newest + 1), 3, 2),
         case(torch.tensor([4, 9, 30]), torch.tensor([0, 8, 31, 33]), 2, 3),
         case(shuffled(rng, 6, 40), shuffled(rng, 6, 40), 30, 2),
@@ -54,6 +55,11 @@ def _clipped_cases(rng: Random) -> list[Case]:
         case(torch.tensor([3]), torch.tensor([3]), 1, 1),
         case(torch.tensor([20_000_001, 40_000, 0]),
              torch.tensor([20_000_000, 40_002, 20_000_002, 200, 1]), 2, 4),
+        {**repeated, "q_positions": torch.tensor([3, 5, 0, 9])},
+        {**repeated, "k_positions": torch.tensor([5, 1, 4, 2, 30])},
+        {**repeated, "table": normal(rng, 9, 8)},
+        {**repeated, "table": normal(rng, 5, 8), "max_distance": 2},
+        {**repeated, "table": repeated["table"].bfloat16()},
     ]  # fmt: skip
 
 
@@ -62,6 +68,14 @@ def _clipped_cases(rng: Random) -> list[Case]:
          "Subtract the positions while they are integers.")  # fmt: skip
 def _positions_in_the_table_s_dtype(q_positions, k_positions, table, max_distance):
     rounded = (positions.to(table.dtype).long() for positions in (q_positions, k_positions))
+    return _clipped_bias()(*rounded, table, max_distance)
+
+
+@mistake("positions in float32",
+         "A float32 holds every whole number only up to 16 777 216. Subtract the positions while "
+         "they are integers.")  # fmt: skip
+def _positions_in_float32(q_positions, k_positions, table, max_distance):
+    rounded = (positions.float().long() for positions in (q_positions, k_positions))
     return _clipped_bias()(*rounded, table, max_distance)
 
 
@@ -125,6 +139,7 @@ CLIPPED_BIAS = Exercise(
                 "-max_distance and max_distance, both included.",
                 _clipped_bias(row=lambda distance, m: distance.clamp(1 - m, m - 1) + m)),
         _positions_in_the_table_s_dtype,
+        _positions_in_float32,
     ),
 )  # fmt: skip
 
@@ -149,6 +164,9 @@ BUCKET_BY_HAND = Exercise(
         Mistake("one too many",
                 "8 ln(30 / 8) / ln(16) is 3.81. Drop the fraction instead of rounding: a bucket "
                 "begins where a whole number is reached. And buckets are counted from 0.", 28),
+        Mistake("the fraction kept",
+                "8 ln(30 / 8) / ln(16) is 3.81. A bucket has a whole number: drop the fraction.",
+                24 + 8 * math.log(30 / 8) / math.log(16)),
         Mistake("exact part forgotten",
                 "The eight exact buckets come first; the logarithmic ones are counted after them.",
                 19),
@@ -205,6 +223,11 @@ def _sorted_slopes(num_heads):
     return _slopes(num_heads).sort(descending=True).values
 
 
+def _nearest_power(num_heads: int) -> Tensor:
+    power = 2 ** round(math.log2(num_heads))
+    return torch.cat([_powers(power), _powers(2 * power)[0::2]])[:num_heads].float()
+
+
 SLOPES = Exercise(
     slug="alibi-slopes", title="Slopes for any number of heads", kind="implement", minutes=15,
     points=3, name="slopes", reference=_slopes, cases=_slope_cases,
@@ -231,6 +254,9 @@ SLOPES = Exercise(
                 "These are the first slopes of a larger model: the flat heads, which see far, are "
                 "missing.", lambda n: _powers(2 ** math.ceil(math.log2(n)))[:n].float()),
         _sorted_slopes,
+        Mistake("the nearest power of two",
+                "This rounds log2(num_heads): 12 heads begin with the slopes of 16. The power of "
+                "two below comes first.", _nearest_power),
         Mistake("h counted from 0", "The first slope of 8 heads is 1/2, not 1: h runs from 1 to P.",
                 _slopes_with(first=0)),
         Mistake("filled up with the last of the finer slopes",
@@ -280,9 +306,10 @@ def _bucket_cases(rng: Random) -> list[Case]:
         return {"relative": relative, "num_buckets": num_buckets, "max_distance": max_distance}
 
     positions = shuffled(rng, 6, 400)
+    repeated = case(torch.tensor([-90, -3, 0, 2, 5, 9, 15, 20, 40, 100, 112]), 32, 128)
     return [
         case(torch.tensor([0, 1, 3, 5, 10, 15]), 8, 16),
-        case(torch.tensor([-90, -3, 0, 2, 15, 20, 40, 100, 112]), 32, 128),
+        repeated,
         case(torch.tensor([16, 19, 127, 128, 129, 500, 100_000]), 32, 128),
         case(positions[:, None] - positions, 32, 128),
         case(positions[:, None] - positions - rng.randint(0, 9), 10, 60),
@@ -291,6 +318,8 @@ def _bucket_cases(rng: Random) -> list[Case]:
         case(torch.arange(-3, 30).reshape(11, 3), 4, 17),
         case(torch.arange(20, 5500, 9), 64, 6000),  # too far for bfloat16 and float16
         case(torch.arange(-40, 200).reshape(4, 3, 20), 32, 128),
+        {**repeated, "num_buckets": 12},
+        {**repeated, "max_distance": 60},
     ]
 
 
@@ -407,6 +436,7 @@ def _alibi_cases(rng: Random) -> list[Case]:
     steps = torch.arange(0, 1001, 50)
     far = 8 * rng.randint(100, 120) + 5
     here = torch.arange(6)
+    repeated = case(torch.tensor([1000]), steps, dtype=torch.float32, slopes=[1 / 256, 0.7, 1 / 64])
     return [
         case(here, here, batch=2, dtype=torch.float32, size=1.0),
         case(torch.tensor([far]), torch.arange(far - 9, far + 1)),
@@ -415,7 +445,7 @@ def _alibi_cases(rng: Random) -> list[Case]:
         case(torch.tensor([2007, 2003, 2007]), torch.tensor([2006, 1000, 2003, 1999, 1999, 2001])),
         case(here, here, size=1.0),
         case(torch.tensor([7]), torch.tensor([7]), heads=1),
-        case(torch.tensor([1000]), steps, dtype=torch.float32, slopes=[1 / 256, 0.7, 1 / 64]),
+        repeated,
         case(torch.tensor([500, 1000]), steps, slopes=[1 / 256, 1 / 32]),
         case(
             torch.tensor([100, 701, 1000]),
@@ -427,6 +457,16 @@ def _alibi_cases(rng: Random) -> list[Case]:
             torch.cat([4998 + here, 69_996 + here]),
             dtype=torch.float16,
         ),
+        case(  # farther than float16 reaches, with slopes to which that is still near
+            torch.tensor([79_000, 70_007]),
+            torch.tensor([0, 78_998, 5, 4001]),
+            dtype=torch.float16,
+            slopes=[1e-5, 3e-6],
+        ),
+        {**repeated, "q_positions": torch.tensor([1050])},
+        {**repeated, "k_positions": 1000 - steps},
+        {**repeated, "slopes": repeated["slopes"].flip(0)},
+        {**repeated, "scores": repeated["scores"].flip(1) - 0.5},
     ]
 
 
@@ -436,6 +476,14 @@ def _alibi_cases(rng: Random) -> list[Case]:
 def _by_place(scores, slopes, q_positions, k_positions):
     places = k_positions.to(scores.dtype)
     return (scores + slopes.to(scores.dtype)[:, None, None] * places).softmax(dim=-1)
+
+
+@mistake("distances in the dtype of scores",
+         "A float16 ends at 65504, so a larger distance becomes infinite before it meets its "
+         "slope. Multiply in float32, and round the product.")  # fmt: skip
+def _distances_in_the_dtype_of_scores(scores, slopes, q_positions, k_positions):
+    distance = _distances(q_positions, k_positions).to(scores.dtype)
+    return (scores - slopes.to(scores.dtype)[:, None, None] * distance).softmax(dim=-1)
 
 
 @mistake("positions rounded before they are subtracted",
@@ -462,6 +510,14 @@ def _by_place_in_float32(scores, slopes, q_positions, k_positions):
 def _from_the_last_key(scores, slopes, q_positions, k_positions):
     last = k_positions.max().expand(len(q_positions))
     return _alibi_weights(scores, slopes, last, k_positions)
+
+
+@mistake("counted from the last key, in the dtype of scores",
+         "m (j - last) is small for keys near that one place alone, and rounded for a query that "
+         "stands long before. Count from each query, and multiply in float32.")  # fmt: skip
+def _from_the_last_key_rounded(scores, slopes, q_positions, k_positions):
+    behind = (k_positions - k_positions.max()).to(scores.dtype)
+    return (scores + slopes.to(scores.dtype)[:, None, None] * behind).softmax(dim=-1)
 
 
 @mistake("positions not used",
@@ -498,8 +554,10 @@ ALIBI_WEIGHTS = Exercise(
     mistakes=(
         _by_place,
         _rounded_before_subtracting,
+        _distances_in_the_dtype_of_scores,
         _by_place_in_float32,
         _from_the_last_key,
+        _from_the_last_key_rounded,
         Mistake("weights no longer in the dtype of scores",
                 "The numbers are right, but a bfloat16 model gets float32 back.",
                 lambda scores, slopes, i, j: torch.softmax(

@@ -115,8 +115,9 @@ def alibi_weights_as_published_in_float32(scores, slopes, q_positions, k_positio
 
 
 def alibi_weights_with_slopes_in_half(scores, slopes, q_positions, k_positions):
-    distance = (q_positions[:, None] - k_positions).to(scores.dtype)
-    return (scores - slopes.to(scores.dtype)[:, None, None] * distance).softmax(dim=-1)
+    distance = (q_positions[:, None] - k_positions).float()
+    bias = slopes.to(scores.dtype).float()[:, None, None] * distance
+    return (scores - bias.to(scores.dtype)).softmax(dim=-1)
 
 
 def alibi_test_by_hand(bias):

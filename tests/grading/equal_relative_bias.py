@@ -26,10 +26,17 @@ EQUAL = {
     "t5-bucket": {
         f"{change} {BY_HAND}": SAME_FLOOR
         for change in ("8 to 7", "8 to 9", "128 to 129", "128 to 127", "30 to 31", "30 to 29")
+    }
+    | {
+        f"{change} {BY_HAND}, number {place}": SAME_FLOOR
+        for change, place in (("8 to 7", 2), ("8 to 7", 3), ("8 to 9", 3), ("8 to 9", 4))
     },
     "alibi-slopes": {
-        f"{change} {FINER}": NOT_NEEDED
-        for change in ("Add to Sub", "1 to 2", "1 to 0", "2 to 3")
+        f"{change} {FINER}{number}": NOT_NEEDED
+        for change, number in (
+            ("Add to Sub", ""), ("1 to 2", ", number 2"), ("1 to 0", ", number 2"),
+            ("2 to 3", ", number 3"),
+        )
     },
     "t5-decoder-bucket": {
         "Lt to LtE in `return torch.where(distance < exact, distance, "
@@ -40,7 +47,7 @@ EQUAL = {
             "A whole number divided by another is a float32, which is exact enough, since no "
             "distance in the cases falls on the edge between two buckets."
         ),
-        "Add to Sub in `far = exact + (ratio * (num_buckets - exact) + 1e-9).long()`": (
+        "Add to Sub in `far = exact + (ratio * (num_buckets - exact) + 1e-9).long()`, number 2": (
             "The 1e-9 decides for a distance on the edge between two buckets alone. None is asked "
             "for, because the published code in float32 may round either way there."
         ),

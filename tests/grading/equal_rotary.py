@@ -45,6 +45,9 @@ EQUAL = {
         f"10000.0 to 9999.0 {FREQUENCIES}": (
             "no frequency changes by more than 0.00003 of itself: the rival stays"
         ),
+        f"10000.0 to 10001.0 {FREQUENCIES}": (
+            "no frequency changes by more than 0.00003 of itself: the rival stays"
+        ),
         f".double() dropped {FREQUENCIES}": (
             "in float32 scores are off by 0.0001, and the rival leads by 0.4"
         ),

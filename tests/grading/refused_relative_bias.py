@@ -265,6 +265,17 @@ def test_that_prints(bias):
     print(torch.allclose(bias(QUERIES, KEYS, 6).float(), expected(QUERIES, KEYS, SIX)))
 
 
+def distances_in_half(scores, slopes, q_positions, k_positions):
+    distance = (q_positions[:, None] - k_positions).to(scores.dtype)
+    return (scores - slopes.to(scores.dtype)[:, None, None] * distance).softmax(dim=-1)
+
+
+def distances_cut_at_half(scores, slopes, q_positions, k_positions):
+    most = torch.finfo(scores.dtype).max
+    distance = (q_positions[:, None] - k_positions).clamp(max=most).to(scores.dtype)
+    return (scores - slopes.to(scores.dtype)[:, None, None] * distance).softmax(dim=-1)
+
+
 REFUSED = {
     "clipped-bias": [
         bias_after_converting(torch.float16),
@@ -293,6 +304,7 @@ REFUSED = {
         slopes_of(lambda first, extra: joined(extra, first)),
         known_numbers_of_heads_only,
         next_power,
+        slopes_of(lambda first, extra: joined(first, extra).round(decimals=6)),
     ],
     "t5-decoder-bucket": [
         bucket_with(rest=lambda count, exact: exact),
@@ -316,6 +328,8 @@ REFUSED = {
         weights_from(lambda i, j: (i % 256 - j % 256).abs()),
         weights_from(lambda i, j: (i - j).abs().bfloat16().float() // 8 * 8),
         weights_from(lambda i, j: (i.half() - j.half()).abs()),
+        distances_in_half,
+        distances_cut_at_half,
         from_the_last_key,
         from_the_last_query,
         far_keys_dropped,

@@ -218,6 +218,39 @@ def test_in_order(rotation):
     assert torch.allclose(rotation(q, p, 100.0).norm(dim=-1), q.norm(dim=-1), atol=0.01)
 
 
+def kept_under(*arguments):
+    """Tables kept under these arguments only, of positions, width, base and dtype."""
+    kept = {}
+
+    def rotate(x, positions, base):
+        found = {"positions": str(positions.tolist()), "shape": positions.shape, "base": base}
+        found |= {"width": x.shape[-1], "dtype": x.dtype}
+        key = tuple(found[argument] for argument in arguments)
+        if key not in kept:
+            angles = positions[..., None] * frequencies_of(x.shape[-1], base)
+            kept[key] = angles if positions.ndim == 1 else angles[:, None]
+        return neighbours(x, kept[key])
+
+    return rotate
+
+
+def heads_kept_under(*arguments):
+    """The same for heads that are split off."""
+    kept = {}
+
+    def rotate(x, positions, num_heads, base):
+        found = {"positions": str(positions.tolist()), "shape": positions.shape, "base": base}
+        found |= {"model": x.shape[-1], "heads": num_heads}
+        key = tuple(found[argument] for argument in arguments)
+        x = split(x, num_heads)
+        if key not in kept:
+            angles = positions[..., None] * frequencies_of(x.shape[-1], base)
+            kept[key] = angles.unsqueeze(-3)
+        return halves(x, kept[key])
+
+    return rotate
+
+
 REFUSED = {
     "rotary-score-by-hand": [7, 6, -6, 2, 9, -9, -3.5],
     "rotary-rotate": [
@@ -241,6 +274,9 @@ REFUSED = {
         viewed,
         slow_pairs_still,
         base_10_000_where_not_100,
+        kept_under("positions", "width"),
+        kept_under("positions", "base"),
+        kept_under("shape", "width", "base"),
     ],
     "rotary-complete-turns": [34, 36, 18, 35.4, 44, 50, 64, 29],
     "rotary-head-frequencies": [
@@ -257,6 +293,11 @@ REFUSED = {
         lambda x, positions, *more: heads_right(x, positions % 2048, *more),
         lambda x, positions, *more: heads_right(x, -positions, *more),
         lambda *given: heads_right(*given).mT,
+        lambda x, *more: heads_right(x.float().double(), *more).to(x.dtype),
+        heads_kept_under("positions", "model", "heads"),
+        heads_kept_under("shape", "model", "heads", "base"),
+        heads_kept_under("positions", "model", "base"),
+        heads_kept_under("positions", "heads", "base"),
     ],
     "rotary-test": [
         test_with(lengths=False),
