@@ -21,6 +21,7 @@ import pytest
 from mutants import sheet_cells
 
 from course_grading.asking import ask_all, draw
+from course_grading.forbidden import forbidden_in_cells, shortcut
 from course_grading.judging import judge
 from course_grading.specs import EXERCISES, sheet_of
 from course_grading.verdicts import Verdict
@@ -39,7 +40,12 @@ class Blind(NamedTuple):
     source: str
 
 
-RELABELLED: dict[str, str] = {}
+RELABELLED: dict[str, str] = {
+    "first/museum-table-5": (
+        "It allows 0.002 where the task promises 0.001, so it accepts the table that keeps numbers "
+        "rounded to bfloat16, which are off by up to 0.00195."
+    ),
+}
 """Names of answers whose label is false, to the reason."""
 
 
@@ -63,6 +69,8 @@ def _setup(sheet: str) -> tuple[str, ...]:
 def verdicts(answer: Blind) -> list[Verdict]:
     """On the draw that `check` makes, and on another."""
     exercise = EXERCISES[answer.slug]
+    if used := forbidden_in_cells(exercise, [answer.source]):
+        return [Verdict("not attempted", message=shortcut(exercise, used))]
     namespace: dict[str, Any] = {}
     with redirect_stdout(StringIO()):
         for cell in _setup(sheet_of(exercise)):
