@@ -71,7 +71,9 @@ EQUAL = {
                 ("4 to 3", "", "Any original length shows the dtype of the scores."),
             )
         },
-        f"8 to 7 {_THETA}, number 2": "torch.arange(0, 7, 2) and torch.arange(0, 8, 2) are both 0, 2, 4, 6.",
+        f"8 to 7 {_THETA}, number 2": (
+            "torch.arange(0, 7, 2) and torch.arange(0, 8, 2) are both 0, 2, 4, 6."
+        ),
     },
     "stretch-best-pair": {
         "8 to 9 in `frequencies[pair] /= 8`": _PAIR_7,
