@@ -28,7 +28,7 @@ def rounded_in(dtype: torch.dtype, size: Tensor) -> Tensor:
 
 def normal(rng: Random, *shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
     """Numbers of size 1."""
-    return torch.randn(shape, generator=_generator(rng)).to(dtype)
+    return torch.randn(shape, generator=_generator(rng), dtype=torch.float64).to(dtype)
 
 
 def shuffled(rng: Random, count: int, below: int | None = None) -> Tensor:

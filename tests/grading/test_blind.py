@@ -41,6 +41,10 @@ class Blind(NamedTuple):
 
 
 RELABELLED: dict[str, str] = {
+    "first/rotary-fooled-head-4": (
+        "When it was written the task asked for distances from 0 to 2000, and this was right. It "
+        "now asks up to 4000, since nine pairs or the pairs 1 to 8 gave the same number as eight."
+    ),
     "first/museum-table-5": (
         "It allows 0.002 where the task promises 0.001, so it accepts the table that keeps numbers "
         "rounded to bfloat16, which are off by up to 0.00195."

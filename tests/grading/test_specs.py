@@ -115,6 +115,9 @@ def test_an_unknown_exercise_is_refused_by_name() -> None:
         find("7.7")
 
 
+TIED = {("clipped-bias", "max_distance")}  # the table has a row for each distance up to it
+
+
 @pytest.mark.parametrize("exercise", FUNCTIONS, ids=by_id)
 def test_every_number_and_all_positions_are_varied_alone(exercise: Exercise) -> None:
     """So that nothing can be kept under the other arguments."""
@@ -125,6 +128,8 @@ def test_every_number_and_all_positions_are_varied_alone(exercise: Exercise) -> 
     ]
     for name, argument in exercise.domain.items():
         if not isinstance(argument, (Number, Positions)) or len(exercise.domain) < 2:
+            continue
+        if (exercise.slug, name) in TIED:
             continue
         alone = [
             one
