@@ -115,7 +115,11 @@ def test_an_unknown_exercise_is_refused_by_name() -> None:
         find("7.7")
 
 
-TIED = {("clipped-bias", "max_distance")}  # the table has a row for each distance up to it
+TIED = {
+    ("clipped-bias", "max_distance"),  # the table has a row for each distance up to it
+    ("rotary-convert-weights", "num_heads"),  # the rows of both weights fix the width of a head,
+    ("rotary-convert-weights", "num_kv_heads"),  # so the two numbers can change together only
+}
 
 
 @pytest.mark.parametrize("exercise", FUNCTIONS, ids=by_id)
