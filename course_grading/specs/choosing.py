@@ -991,7 +991,7 @@ CAPSTONE = Exercise(
         "Never use the length of a tensor as a position. report_card names the probe that fails.",
     ),
     mistakes=(
-        Mistake("opens no door", "Your scheme changes nothing, or next to nothing. Override embed, "
+        Mistake("changes no score", "Your scheme changes nothing, or next to it. Override embed, "
                 "rotate, score_bias or read, with exactly these names. What is the same for all "
                 "columns of a token is lost in the norm, and what is the same for all keys of a "
                 "query in the softmax.",

@@ -42,7 +42,7 @@ _embed_padded = _padded()
 
 @mistake(
     "x changed in place",
-    "x += ... writes into the caller's tensor. Return a new one: x + ...",
+    "x += ... or x[mask] = ... writes into the caller's tensor. Return a new one: x + ...",
 )
 def _padded_in_place(x, mask, table):
     x += _embed_padded(torch.zeros_like(x), mask, table)

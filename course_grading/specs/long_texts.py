@@ -34,8 +34,8 @@ NEW_PAIRS = Exercise(
         "1 + 2 + ... + 384 pairs are new, of 1 + 2 + ... + 512.",
     ),
     mistakes=(
-        Mistake("share of the places that are new",
-                "Three places in four lie beyond 127. The question asks for pairs: a query at "
+        Mistake("share of the places, or distances, that are new",
+                "Three in four lie beyond 127. The question asks for pairs, though: a query at "
                 "place 200 still has 128 keys at distances that the model knows.",
                 1 - SHORT / LONG),
         Mistake("pairs after the query counted too",

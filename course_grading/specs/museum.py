@@ -560,9 +560,9 @@ TESTS = Exercise(
         "position 0.",
     ),
     mistakes=(
-        Mistake("never shows it a wrong encoding", "Your function takes a test that cannot fail, "
+        Mistake("no wrong encoding has to fail", "Your function takes a test that cannot fail, "
                 "since that one also accepts what is right. Show it something broken as well, and "
-                "raise if it is accepted.",
+                "raise if it is accepted: after the `try`, for inside it is caught.",
                 _shows(IN_FLOAT64, IN_FLOAT32)),
         Mistake("never insists on a right encoding", "Your function takes tests that reject right "
                 "encodings. Show each test a right one, too, and let its AssertionError through.",

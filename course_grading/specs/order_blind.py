@@ -249,6 +249,7 @@ def _position_cases(rng: Random) -> list[Case]:
         torch.stack([shuffled(rng, 7, 300), shuffled(rng, 7, 300)]),
         torch.arange(200)[None],
         torch.tensor([[rng.randint(5, 250)]]),
+        torch.tensor([[999_999, 1_000_000]]),
         torch.stack([torch.arange(n, n - 400, -1) for n in (1000, 10_000, 100_000, late)]),
     ]
     return [{"mean": 1 / (p + 1).float()} for p in places]

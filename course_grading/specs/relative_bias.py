@@ -116,8 +116,8 @@ CLIPPED_BIAS = Exercise(
                 "without touching the order of the other two.",
                 _clipped_bias(heads_first=lambda looked_up: looked_up)),
         Mistake("queries and keys swapped",
-                "The heads are in front, but then come keys and queries, in this order. Turn the "
-                "axes with permute(2, 0, 1).",
+                "The heads are in front, but then come keys and queries, in this order. Queries go "
+                "down and keys across, as in q[:, None] - k, and then permute(2, 0, 1).",
                 _clipped_bias(heads_first=lambda looked_up: looked_up.permute(2, 1, 0))),
         Mistake("before and after not told apart",
                 "abs() sends a key three before and one three after to the same row. The table "

@@ -39,7 +39,8 @@ BY_HAND = Exercise(
                 6),
         Mistake("the two numbers exchanged",
                 "A quarter turn takes (x, y) to (-y, x). Without the sign, (1, 2) becomes (2, 1), "
-                "which is its mirror image; with two signs, (-2, -1).", 9),
+                "which is its mirror image; with two signs, (-2, -1). Multiplied as complex "
+                "numbers without the conjugate of the key, the two turns add up to the same 9.", 9),
         Mistake("the two numbers exchanged",
                 "A quarter turn takes (x, y) to (-y, x). Without the sign, (1, 2) becomes (2, 1), "
                 "which is its mirror image; with two signs, (-2, -1).", -9),

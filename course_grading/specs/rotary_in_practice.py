@@ -70,7 +70,7 @@ SPACING = Exercise(
                 2.0**-5),
         Mistake("23 digits instead of 24",
                 "float32 stores 23 digits. The leading digit is not stored, but it counts: there "
-                "are 24.",
+                "are 24. Or was it the power of two above a million instead of the one below?",
                 2.0**-3),
         Mistake("epsilon times a million",
                 "torch.finfo(torch.float32).eps is the spacing from 1 to 2. It grows in steps, "

@@ -697,7 +697,8 @@ BEST_PAIR = Exercise(
                 "(Slowed by 8 is divided by 8, not multiplied.)",
                 15),
         Mistake("the fastest pair",
-                "Slowing it makes neighbours alike, and a byte costs more than before.",
+                "Slowing it makes neighbours alike, and a byte costs more than before. If you have "
+                "measured this: is one pair slowed, or all but one?",
                 0),
         Mistake("the last pair that went round in training",
                 "It made 1.15 turns in 128 bytes: it has seen every angle.",

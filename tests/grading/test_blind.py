@@ -40,7 +40,13 @@ class Blind(NamedTuple):
     source: str
 
 
+IN_THE_ROOM = (
+    "A room of the museum asks for a test that catches the versions that hang in it, and this one "
+    "catches them all. What it would miss, {}, hangs in none."
+)
 RELABELLED: dict[str, str] = {
+    "second/museum-turn-2": IN_THE_ROOM.format("rows of positions taken for rows of heads"),
+    "second/museum-slope-1": IN_THE_ROOM.format("a fault with fewer queries than keys"),
     "first/rotary-fooled-head-4": (
         "When it was written the task asked for distances from 0 to 2000, and this was right. It "
         "now asks up to 4000, since nine pairs or the pairs 1 to 8 gave the same number as eight."
