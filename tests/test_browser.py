@@ -141,7 +141,7 @@ def test_an_answer_is_saved_checked_and_graded(lab, tmp_path, name, id, wrong, m
     notebook.type_into(answer, right)
     notebook.run(answer)
     says = notebook.run(check)
-    [line] = says.inner_text().strip().splitlines()
+    line, _ = says.inner_text().strip().splitlines()
     assert line.startswith(f"{id} passed: {exercise.title}")
     lab.photograph(f"{name}-passing-check")
 

@@ -334,10 +334,10 @@ def test_ci_installs_a_browser_only_if_there_is_none(checkout: Checkout) -> None
         checkout.add_program(name, note.format(name=name))
     checkout.add_program("sudo", '#!/bin/sh\n[ "$1" = -n ] && shift\nexec "$@"\n')
     assert checkout.run("bash", ".ci/run", CI="true").returncode == 0
-    assert [call[1] for call in checkout.calls()] == ["update", "install", "test"]
+    assert [call[1] for call in checkout.calls()] == ["update", "install", "test", "mutants"]
     checkout.add_program("chromium", "#!/bin/sh\n")
     assert checkout.run("bash", ".ci/run", CI="true").returncode == 0
-    assert checkout.calls() == [["make", "test"]]
+    assert checkout.calls() == [["make", "test"], ["make", "mutants"]]
 
 
 def test_ci_goes_on_without_a_browser_that_cannot_be_installed(checkout: Checkout) -> None:
@@ -346,7 +346,7 @@ def test_ci_goes_on_without_a_browser_that_cannot_be_installed(checkout: Checkou
     checkout.add_program("sudo", "#!/bin/sh\nexit 1\n")
     result = checkout.run("bash", ".ci/run")
     assert result.returncode == 0
-    assert result.stdout == "make test\n"
+    assert result.stdout == "make test\nmake mutants\n"
     assert "browser test will be skipped" in result.stderr
 
 

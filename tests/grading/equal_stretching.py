@@ -6,6 +6,17 @@ _RANDOM = (
     "in `q, k = torch.randn(2, 12, 8, generator=torch.Generator().manual_seed(0), "
     "dtype=torch.float64)`"
 )
+_BOTH = (
+    "in `got, low = (rows(q.to(dtype), k.to(dtype), 4) "
+    "for dtype in (torch.float64, torch.float32))`"
+)
+_THETA = (
+    "in `theta = (10_000 * max(1, (t + 1) / 4) ** (8 / 6)) "
+    "** (-torch.arange(0, 8, 2).double() / 8)`"
+)
+_DTYPES = "in `assert got[0].dtype == torch.float64 and low[0].dtype == torch.float32`"
+_NEAR = "A base that is off by one part in 10 000 moves these scores by less than 0.001."
+_ANY_ROW = "Every row has the same dtype, whichever is looked at."
 _PAIRS = "in `pairs_q, pairs_k = (torch.complex(*x.chunk(2, dim=-1)) for x in (q, k))`"
 _SUM = (
     "in `scores = (pairs_q[t] * pairs_k[: t + 1].conj() * torch.exp(1j * angles)).real.sum(dim=-1)`"
@@ -38,6 +49,17 @@ EQUAL = {
         "`served.append(raised ** (-torch.arange(0, dim, 2).double() / dim))`": _FIVE_DIGITS,
     },
     "stretch-cache-test": {
+        f".to() dropped {_BOTH}, number 2": (
+            "Keys in float64 beside queries in float32: scores have the queries' dtype all the same."
+        ),
+        f"10000 to 10001 {_THETA}": _NEAR,
+        f"10000 to 9999 {_THETA}": _NEAR,
+        f".double() dropped {_THETA}": "In float32 the angles of twelve rows are right to 1e-6.",
+        f"8 to 7 {_THETA}, number 3": "arange(0, 7, 2) has the same four numbers.",
+        f"0 to 1 {_DTYPES}": _ANY_ROW,
+        f"0 to -1 {_DTYPES}": _ANY_ROW,
+        f"0 to 1 {_DTYPES}, number 2": _ANY_ROW,
+        f"0 to -1 {_DTYPES}, number 2": _ANY_ROW,
         f"generator= dropped {_RANDOM}": _OTHER_NUMBERS,
         f"0 to 1 {_RANDOM}": _OTHER_NUMBERS,
         f"0 to -1 {_RANDOM}": _OTHER_NUMBERS,
