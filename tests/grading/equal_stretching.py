@@ -10,7 +10,7 @@ _BOTH = (
     "in `got, low = (rows(q.to(dtype), k.to(dtype), 4) "
     "for dtype in (torch.float64, torch.float32))`"
 )
-_THETA = (
+_ROW = (
     "in `theta = (10_000 * max(1, (t + 1) / 4) ** (8 / 6)) "
     "** (-torch.arange(0, 8, 2).double() / 8)`"
 )
@@ -50,12 +50,12 @@ EQUAL = {
     },
     "stretch-cache-test": {
         f".to() dropped {_BOTH}, number 2": (
-            "Keys in float64 beside queries in float32: scores have the queries' dtype all the same."
+            "Keys in float64 beside queries in float32: scores have the dtype of the queries."
         ),
-        f"10000 to 10001 {_THETA}": _NEAR,
-        f"10000 to 9999 {_THETA}": _NEAR,
-        f".double() dropped {_THETA}": "In float32 the angles of twelve rows are right to 1e-6.",
-        f"8 to 7 {_THETA}, number 3": "arange(0, 7, 2) has the same four numbers.",
+        f"10000 to 10001 {_ROW}": _NEAR,
+        f"10000 to 9999 {_ROW}": _NEAR,
+        f".double() dropped {_ROW}": "In float32 the angles of twelve rows are right to 1e-6.",
+        f"8 to 7 {_ROW}, number 3": "arange(0, 7, 2) has the same four numbers.",
         f"0 to 1 {_DTYPES}": _ANY_ROW,
         f"0 to -1 {_DTYPES}": _ANY_ROW,
         f"0 to 1 {_DTYPES}, number 2": _ANY_ROW,
