@@ -493,9 +493,9 @@ ADD_ROWS_TEST = Exercise(
                 "A version that raises IndexError passes. The error must be a ValueError: catch "
                 "nothing else.",
                 _test(error=Exception)),
-        Mistake("second text not tried",
+        Mistake("second text never alone",
                 "A version that checks the first text alone passes. Put the position without a row "
-                "into the second text.",
+                "into the second text and nowhere else.",
                 _test(where=lambda position: [[position], [0]])),
         Mistake("x is zero",
                 "With zeros in x nobody sees that a version forgets to add x.",

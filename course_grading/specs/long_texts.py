@@ -661,8 +661,7 @@ WINDOW_TEST = Exercise(
         Version("the token itself left out", False, _window(lambda d, w: (d > 0) & (d < w))),
         Version("the whole past", False, _window(lambda d, w: d >= 0)),
         Version("places in the tensor instead of positions", False, _window_by_index,
-                "With gaps in the positions, or keys from a cache, a column's number is not its "
-                "position."),
+                "With gaps in the positions a column's number is not its position."),
         Version("so many keys instead of so many positions", False, _window_of_keys,
                 "It sees the last `window` keys, however far back they are. Give keys with gaps."),
         Version("blocks instead of windows", False, _window_in_blocks),

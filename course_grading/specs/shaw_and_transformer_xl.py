@@ -449,9 +449,9 @@ BOTH_SIDES = Exercise(
                 "Those are distances 0 to -(n - 1), for later keys. An encoder needs all rows.",
                 lambda q, vectors: _pad_and_reshape(
                     q @ vectors[:, q.shape[-2] - 1 :].to(q.dtype).mT)),
-        Mistake("multiplied in the dtype of vectors",
-                "The result is brought back to the dtype of q, but on the way it was rounded to "
-                "that of vectors. Bring vectors to the dtype of q.",
+        Mistake("multiplied in a coarser dtype than that of q",
+                "The result is brought back to the dtype of q, but on the way numbers were rounded "
+                "to a coarser one, such as that of vectors. Bring vectors to q's, and q to none.",
                 lambda q, vectors: _position_scores(q.to(vectors.dtype), vectors).to(q.dtype)),
         Mistake("result in the wider of both dtypes",
                 "Bring vectors to the dtype of q, and leave the result in it.",

@@ -622,7 +622,7 @@ ENCODING_TEST = Exercise(
         Version("one number at a time", True, _one_by_one),
         Version("with complex numbers", True, _by_complex_numbers,
                 "Its angles are in float32, which exercise 2.1 allows: at position 1000 the last "
-                "digits differ. Give torch.allclose an atol, such as 1e-3."),
+                "digits differ, and more farther out. Give torch.allclose an atol: 1e-3 there."),
         Version("in float64", True, _encoding_in_float64,
                 "Its result is in float64: exercise 2.1 asks for float32 at least."),
         *(Version(name, False, _WRONG[name]) for name in (

@@ -76,8 +76,8 @@ def _setup(sheet: str) -> tuple[str, ...]:
     return tuple(sheet_cells(sheet)[0])
 
 
-def verdicts(answer: Blind) -> list[Verdict]:
-    """On the draw that `check` makes, and for a function on another."""
+def verdicts(answer: Blind, *more: str) -> list[Verdict]:
+    """On the draw that `check` makes, and for a function on those of more seeds."""
     exercise = EXERCISES[answer.slug]
     if used := forbidden_in_cells(exercise, [answer.source]):
         return [Verdict("not attempted", message=shortcut(exercise, used))]
@@ -90,7 +90,7 @@ def verdicts(answer: Blind) -> list[Verdict]:
         except Exception as error:  # as in a notebook: the cell is red, and there is no answer
             return [Verdict("error", message=repr(error))]
     judged = []
-    for seed in (exercise.slug, "a") if exercise.cases else (exercise.slug,):
+    for seed in (exercise.slug, *(more if exercise.cases else ())):
         questions = draw(exercise, Random(seed))
         outcomes = ask_all(exercise, namespace[exercise.name], questions, again=True)
         judged.append(judge(exercise, questions, outcomes))
@@ -110,7 +110,7 @@ def main() -> int:
     for answer in blind_answers():
         if sys.argv[1:] and not answer.name.startswith(tuple(sys.argv[1:])):
             continue
-        judged = verdicts(answer)
+        judged = verdicts(answer, "a", "b")
         passed = [verdict.verdict == "passed" for verdict in judged]
         label = answer.label if answer.name not in RELABELLED else "relabelled"
         counts[label, "all"] += 1

@@ -27,6 +27,7 @@ PLAIN = function(1, mistakes=(), cases=lambda rng: [
         (lambda right: -right, "the sign is wrong"),
         (lambda right: right.mT.contiguous()[None], None),
         (lambda right: right[None], "an axis too many"),
+        (lambda right: right[:1, 0], None),
         (lambda right: right * 3, "times 3"),
         (lambda right: right + 0.5, "off by +0.5"),
         (lambda right: right.flip(-1), "the last axis backwards"),
