@@ -32,6 +32,8 @@ EQUAL = {
         f"200000.0 to 199999.0 {_CONFIG}": _23_PAIRS,
         f"96 to 97 {_CONFIG}": _23_PAIRS,
         f"96 to 95 {_CONFIG}": _23_PAIRS,
+        f"96 to 97 {_CONFIG}, number 2": _23_PAIRS,
+        f"96 to 95 {_CONFIG}, number 2": _23_PAIRS,
         f".double() dropped {_CONFIG}": _23_PAIRS,
         f"0 to 1 {_CONFIG}": _23_PAIRS,
         "8192 to 8193 in `turns = 8192 * frequencies / (2 * math.pi)`": _23_PAIRS,
@@ -60,8 +62,8 @@ EQUAL = {
         f"1 to 0 {_LENGTHS}": _SHORT_TEXT,
         f"8 to 9 {_LENGTHS}": _LONG_TEXT,
         f"8 to 7 {_LENGTHS}": _LONG_TEXT,
-        f"4096 to 4097 {_LENGTHS}": _LONG_TEXT,
-        f"4096 to 4095 {_LENGTHS}": _LONG_TEXT,
+        f"4096 to 4097 {_LENGTHS}, number 2": _LONG_TEXT,
+        f"4096 to 4095 {_LENGTHS}, number 2": _LONG_TEXT,
     },
     "yarn-least-base": {
         ".double() dropped in `m = torch.arange(3001).double()`": _IN_FLOAT64,
@@ -75,7 +77,7 @@ EQUAL = {
         ),
         f"0 to 1 {_BASES}": _SAME_BASE,
         f"0 to -1 {_BASES}": _SAME_BASE,
-        f"128 to 127 {_BASES}": (
+        f"128 to 127 {_BASES}, number 2": (
             "torch.arange(0, 127, 2) and torch.arange(0, 128, 2) are the same 64 numbers."
         ),
         f"GtE to Gt {_SMALLEST}": "No smallest sum is exactly 0.",
