@@ -89,8 +89,7 @@ class Exercise:
     domain: Mapping[str, Argument] = field(default_factory=dict)
     """What each argument may be: the sheet prints it, and the cases keep to it and cover it."""
     evidence: Callable[..., Any] | None = None
-    """For a design, see above. A function may have one as well, which calls the answer with what a
-    case cannot hold, such as a transposed view."""
+    """For a design, see above."""
     properties: tuple[Property, ...] = ()
     versions: tuple[Version, ...] = ()
     relative_tolerance: float = 0.0

@@ -300,38 +300,31 @@ def first_text_sets_the_unit(config):
     return First()
 
 
-def one_bias_for_each_shape(config):
+def kept_by(key):
+    """A scheme that keeps a bias under `key(q_positions, k_positions)`."""
+
     class Memo(PositionScheme):
         def __init__(self):
             super().__init__()
             self.memo = {}
 
         def score_bias(self, q, k, q_positions, k_positions):
-            key = (q_positions.shape, k_positions.shape)
-            if key not in self.memo:
+            under = key(q_positions, k_positions)
+            if under not in self.memo:
                 distance = differences(q_positions, k_positions).clamp(min=0)
-                self.memo[key] = -distance.float().unsqueeze(-3)
-            return self.memo[key]
+                self.memo[under] = -distance.float().unsqueeze(-3)
+            return self.memo[under]
 
     return Memo()
+
+
+def one_bias_for_each_shape(config):
+    return kept_by(lambda q, k: (q.shape, k.shape))
 
 
 def one_bias_for_each_text_of_a_shape(config):
     """Decodes well, since its key holds the query; and is wrong for a second text with gaps."""
-
-    class Memo(PositionScheme):
-        def __init__(self):
-            super().__init__()
-            self.memo = {}
-
-        def score_bias(self, q, k, q_positions, k_positions):
-            key = (q_positions.shape, k_positions.shape, int(q_positions.reshape(-1)[0]) % 2)
-            if key not in self.memo:
-                distance = differences(q_positions, k_positions).clamp(min=0)
-                self.memo[key] = -distance.float().unsqueeze(-3)
-            return self.memo[key]
-
-    return Memo()
+    return kept_by(lambda q, k: (q.shape, k.shape, int(q.reshape(-1)[0]) % 2))
 
 
 def random_in_every_call(config):
