@@ -36,7 +36,7 @@ def print_table(report: Report) -> None:
     table = Table(show_lines=True, expand=True)
     for heading in HEADINGS:
         ratio = {"diagnosis": 4, "exercise": 2, "next step": 2}.get(heading)
-        table.add_column(heading, ratio=ratio)
+        table.add_column(heading, ratio=ratio, overflow="fold")
     for notebook in report.notebooks:
         if heading := _heading(notebook, report):
             table.add_row(f"[bold]{escape(heading)}[/]", _points(notebook), "", "", "")
