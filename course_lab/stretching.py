@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterator
 import torch
 from torch import Tensor, nn
 
-from course_lab.evaluation import bits_per_byte, next_byte
+from course_lab.evaluation import bits_by_length, next_byte
 from course_lab.training import Training
 from course_lib import encodings as enc
 
 BASE = 10_000.0
 TUNING_RATE = 5e-4
+SEARCH_PASSAGES = 4  # of training text, on which factors of pairs are searched for
 
 # (head_dim, original length, factor) -> frequencies. No pair makes 32 turns in 128 bytes, so
 # `by_parts` (with Llama 3's numbers) and `yarn` have ramps that fit a window of 128.
@@ -59,7 +60,7 @@ def tuned(
 def searched(
     model: nn.Module, data: Tensor, original_length: int, factor: float, rounds: int = 40
 ) -> enc.ScaledFrequencies:
-    """A small version of LongRoPE: a factor for each pair, searched for on windows of `data`.
+    """A small version of LongRoPE: a factor for each pair, searched for on passages of `data`.
 
     Starts from the best of three: no stretch, NTK-aware, YaRN. Each round changes the factors of
     all pairs at random and keeps the change if the loss falls; as in the paper, factors grow from
@@ -75,7 +76,8 @@ def searched(
         return enc.longrope(dim, BASE, values, values, length, original_length, factor)
 
     def cost(factors: Tensor) -> float:
-        return bits_per_byte(stretched(model, scaled(factors)), data, length, most_windows=8).mean
+        longer = stretched(model, scaled(factors))
+        return bits_by_length(longer, data, [length], SEARCH_PASSAGES).mean().item()
 
     known = (METHODS[name](dim, original_length, factor) for name in ("ntk_aware", "yarn"))
     starts = [plain / method.frequencies for method in known]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
+import statistics
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,11 +14,14 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
+from course_lab import evaluation
 from course_lab.errors import CourseError
+from course_lab.evaluation import Difference
 from course_lab.machine import device
 from course_lib import encodings as enc
 from course_lib.model import Decoder, DecoderConfig
 
+SEEDS = (0, 1, 2)
 HERE = Path(__file__).parent
 RESULTS = HERE / "results.json"
 VERSION = "1"  # of the weight files; another architecture needs another number
@@ -49,9 +54,12 @@ TIERS = {
     "large": Tier(
         "large", DecoderConfig(dim=384, num_layers=6, num_heads=6, hidden_dim=1536), length=512,
         batch=64, steps=10_000, learning_rate=1e-3, dtype="bfloat16",
-        lengths=(128, 256, 512, 1024, 2048, 4096, 8192),
+        lengths=(128, 256, 512, 1024, 2048, 4096),
     ),
 }  # fmt: skip
+TIERS["longer"] = replace(TIERS["small"], name="longer", steps=5000)
+ENTIRE = ("rope", "alibi", "none", "sinusoidal", "learned")
+"""The schemes of which all three seeds are shipped; of the others it is seed 0."""
 
 
 class ClampedTable(enc.LearnedAbsolute):
@@ -75,8 +83,8 @@ class Recipe(NamedTuple):
     beyond: str = "defined at every position"  # or what happens where it has no number
 
 
-CLIP = 32  # positions: clipped bias and Shaw treat all larger distances alike
-_CLIPPED = f"distances above {CLIP} share one"
+CLIP = 32  # positions: from this distance on, clipped bias and Shaw treat all alike
+_CLIPPED = f"distances from {CLIP} on share one"
 
 RECIPES = {
     "rope": Recipe("RoPE", lambda t: enc.Rotary(t.config.head_dim)),
@@ -89,7 +97,7 @@ RECIPES = {
     ),
     "t5": Recipe(
         "T5 bias", lambda t: enc.T5Bias(t.config.num_heads, max_distance=t.length),
-        "distances from the training length on share the last bucket",
+        "the last bucket is open: distances from 113 on in the small tier",
     ),
     "transformer_xl": Recipe(
         "Transformer-XL",
@@ -119,8 +127,37 @@ class Record(NamedTuple):
     factor: float  # by which the method stretches
     tuned_steps: int  # of training at `factor` times the trained length, after stretching
     length: int  # bytes of context
-    bits_per_byte: float
-    standard_error: float
+    bits: tuple[float, ...]  # per byte, of every passage of `evaluation.bits_by_length`
+    text: str  # the checksum of these passages
+
+    @property
+    def bits_per_byte(self) -> float:
+        """The mean over passages."""
+        return statistics.mean(self.bits)
+
+    @property
+    def standard_error(self) -> float:
+        """That of `bits_per_byte`, for other text: much larger than that of a `difference`."""
+        return statistics.stdev(self.bits) / math.sqrt(len(self.bits))
+
+    @property
+    def steps(self) -> int:
+        """How many steps the model was trained for, tuning included."""
+        return TIERS[self.tier].steps + self.tuned_steps
+
+
+def difference(one: Record, other: Record) -> Difference:
+    """How many bits per byte more `one` pays than `other`, passage by passage.
+
+    Raises ZooError if the two were measured on different passages, as results of two releases of
+    Python are.
+    """
+    if one.text != other.text:
+        raise ZooError(
+            f"{one.scheme} was measured on passages {one.text} and {other.scheme} on {other.text}, "
+            "and bits of different bytes cannot be compared: run `make zoo` to measure both again"
+        )
+    return evaluation.difference(torch.tensor(one.bits), torch.tensor(other.bits))
 
 
 def build(name: str, tier: Tier, seed: int = 0) -> Decoder:
@@ -150,25 +187,36 @@ def recipe(name: str) -> Recipe:
     return RECIPES[name]
 
 
-def load(name: str) -> Decoder:
-    """The model trained with the scheme `name`, seed 0 of the small tier, on `device()`.
+def load(name: str, seed: int = 0) -> Decoder:
+    """The model trained with the scheme `name` in the small tier, on `device()`.
 
-    Weights are shipped in half precision, and the model computes in float32. Raises ZooError, which
+    Seed 0 of every scheme is shipped, seeds 1 and 2 of those in ENTIRE; `course zoo` makes the
+    others. Weights are in half precision, and the model computes in float32. Raises ZooError, which
     says what to run, if there is no such scheme, or if its file is missing, damaged or of another
     version.
     """
     recipe(name)
-    path = HERE / f"{name}.safetensors"
+    path = weights_path(name, seed)
     if not path.exists():
+        if not is_shipped(name, seed):
+            raise ZooError(
+                f"seed {seed} of {name} is not shipped: run `course zoo {name} --seeds {seed}` to "
+                "make it, or take seed 0"
+            )
         raise ZooError(f"{path.name} is missing from the zoo: {AGAIN}")
-    model = build(name, TIERS["small"])
+    return read_weights(path, build(name, TIERS["small"], seed), name, seed)
+
+
+def read_weights(path: Path, model: Decoder, name: str, seed: int) -> Decoder:
+    """`model` with the weights of `path`, on `device()`. Raises ZooError if they do not fit."""
     try:
         with safe_open(path, framework="pt") as file:
             metadata = file.metadata() or {}
             weights = {key: file.get_tensor(key).float() for key in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError) as error:
         raise ZooError(f"{path.name} is damaged ({error}): {AGAIN}") from None
-    if metadata.get("version") != VERSION or metadata.get("scheme") != name:
+    expected = {"version": VERSION, "scheme": name, "seed": str(seed)}
+    if {"seed": "0", **metadata} != expected:
         raise ZooError(f"{path.name} is from another version of the course: {AGAIN}")
     try:
         model.load_state_dict(weights)
@@ -177,11 +225,21 @@ def load(name: str) -> Decoder:
     return model.to(device()).eval()
 
 
+def weights_path(name: str, seed: int) -> Path:
+    """Where the weights of the small tier lie."""
+    return HERE / (f"{name}-{seed}.safetensors" if seed else f"{name}.safetensors")
+
+
+def is_shipped(name: str, seed: int) -> bool:
+    """Whether the course comes with the weights of this model."""
+    return seed == 0 or seed in SEEDS and name in ENTIRE
+
+
 def results() -> list[Record]:
     """Everything that was measured, one record for each model, method and length."""
     try:
-        return [Record(**record) for record in stored()["records"]]
-    except TypeError:
+        return [Record(**{**r, "bits": tuple(r["bits"])}) for r in stored()["records"]]
+    except (TypeError, KeyError):
         raise ZooError(f"results.json is from another version of the course: {AGAIN}") from None
 
 
@@ -193,7 +251,10 @@ def study() -> list[Record]:
 
 
 def runs() -> list[dict[str, Any]]:
-    """How each model was made: settings, loss curve, loss by position, time, versions, machine."""
+    """How each unit was made: settings, time, versions, machine; and curves.
+
+    Runs of kind "trained" have the loss over training, "measured" the loss by position.
+    """
     return stored()["runs"]
 
 

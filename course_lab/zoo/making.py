@@ -2,47 +2,52 @@
 
 from __future__ import annotations
 
-import json
 import math
 import platform
 import time
-from collections.abc import Generator, Iterable
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from contextlib import closing
-from multiprocessing import get_context
+import zlib
+from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-from tqdm import tqdm
 
 from course_lab import stretching, zoo
 from course_lab.checkpoints import Checkpoint, save_weights
-from course_lab.corpus import Corpus, python_source
-from course_lab.evaluation import bits_per_byte, loss_by_position, next_byte
+from course_lab.corpus import python_source
+from course_lab.evaluation import (
+    PASSAGES,
+    bits_by_length,
+    loss_by_position,
+    next_byte,
+    text_of,
+)
 from course_lab.machine import describe, device
 from course_lab.training import train
-from course_lab.zoo import TIERS, Record, Tier, build
+from course_lab.units import Entry, Result, Store, do
+from course_lab.zoo import SEEDS, TIERS, Record, build, read_weights
 from course_lib.encodings import rotary_frequencies
 from course_lib.model import Decoder
 
-SEEDS = (0, 1, 2)
-BYTES = 2**17  # of validation text, measured at each length
-STUDY_BYTES = 2**16  # measured for each method of extension
 CURVE = 25  # training steps to a point of the loss curve
 PLACES = 64  # bytes to a point of the loss by position
 FACTORS = (2.0, 4.0, 8.0, 16.0)
 TUNED_FACTORS = (4.0, 16.0)
 TUNED_METHODS = ("unchanged", "interpolation", "ntk_aware", "yarn")
 TUNED_STEPS = (50, 100, 200)
+LONGER = ("rope", "alibi")
+"""The schemes of the tier "longer", which has one seed."""
 
 
 class Unit(NamedTuple):
-    """A piece of work whose result is stored at once: a training, or one method of extension.
+    """A piece of work whose result is stored at once.
 
-    `factor` 1 means all factors, without tuning; any other, tuning at that factor.
+    `kind` is "trained" (weights), "measured" (at every length), "stretched" by a method (by every
+    factor) or "tuned" at one factor.
     """
 
+    kind: str
     tier: str
     scheme: str
     seed: int
@@ -50,124 +55,92 @@ class Unit(NamedTuple):
     factor: float = 1.0
 
 
-class Result(NamedTuple):
-    """The result of a unit: a description of its run, and its measurements."""
-
-    run: dict[str, Any]
-    records: list[Record]
-
-
 def units(tier: str, schemes: Iterable[str], seeds: Iterable[int]) -> list[list[Unit]]:
     """Everything to do, in stages: the units of one stage do not depend on each other."""
     stages = []
     for seed in seeds:
-        stages.append([Unit(tier, scheme, seed) for scheme in schemes])
+        trained = [Unit("trained", tier, scheme, seed) for scheme in schemes]
+        rest = [unit._replace(kind="measured") for unit in trained]
         if "rope" in schemes and tier == "small":
             methods = [method for method in stretching.METHODS if method != "unchanged"]
-            study = [Unit(tier, "rope", seed, method) for method in [*methods, "longrope"]]
-            tuning = [Unit(tier, "rope", seed, method, factor)
-                      for factor in TUNED_FACTORS for method in TUNED_METHODS]  # fmt: skip
-            stages.append(study + tuning)
+            rest += [Unit("stretched", tier, "rope", seed, m) for m in [*methods, "longrope"]]
+            rest += [Unit("tuned", tier, "rope", seed, method, factor)
+                     for factor in TUNED_FACTORS for method in TUNED_METHODS]  # fmt: skip
+        stages += [trained, rest]
     return stages
 
 
 def make(
     tier: str = "small",
-    schemes: Iterable[str] = zoo.RECIPES,
+    schemes: Iterable[str] = tuple(zoo.RECIPES),
     seeds: Iterable[int] = SEEDS,
     jobs: int = 1,
     work: Path = Path("checkpoints"),
 ) -> None:
     """Do what the zoo does not have yet, `jobs` units at a time, and add it to `results.json`.
 
-    Unfinished trainings and the trained weights that the study of extension needs are kept in the
-    folder `work`. Ctrl-C stops; another call continues.
+    Unfinished trainings, and weights that the zoo does not keep, lie in the folder `work`. Ctrl-C
+    stops; another call continues.
     """
-    known = {_unit(run) for run in _stored()["runs"] if run["settings"] == _settings(run["tier"])}
-    for stage in units(tier, tuple(schemes), seeds):
-        todo = [unit for unit in stage if unit not in known or not _has_weights(unit)]
-        with closing(_results(todo, work, jobs)) as results:
-            for unit, result in tqdm(results, total=len(todo), desc=f"zoo, {tier}"):
-                _add(unit, result)
-
-
-def _results(todo: list[Unit], work: Path, jobs: int) -> Generator[tuple[Unit, Result], None, None]:
-    """Each unit with its result, as they are finished: here, or in `jobs` other processes."""
-    if jobs == 1:
-        yield from ((unit, make_unit(unit, work)) for unit in todo)
-        return
-    threads = max(1, torch.get_num_threads() // jobs)
-    with ProcessPoolExecutor(jobs, get_context("spawn"), torch.set_num_threads, (threads,)) as pool:
-        left, waiting = list(todo), dict[Future[Result], Unit]()
-        while left or waiting:
-            while left and len(waiting) < jobs:  # what is submitted would start even after Ctrl-C
-                unit = left.pop(0)
-                waiting[pool.submit(make_unit, unit, work)] = unit
-            for done in wait(waiting, return_when=FIRST_COMPLETED).done:
-                yield waiting.pop(done), done.result()
+    stages = units(tier, tuple(schemes), tuple(seeds))
+    for trained, rest in zip(stages[::2], stages[1::2], strict=True):
+        known = _known(work)
+        needed = {_training(unit) for unit in rest if unit not in known}
+        first = [
+            unit for unit in trained
+            if unit not in known or (unit in needed or _is_shipped(unit)) and not _has(unit, work)
+        ]  # fmt: skip
+        do(_store(), first, partial(make_unit, work=work), jobs, f"zoo, {tier}: training")
+        known = _known(work)  # new weights ask for new measurements
+        todo = [unit for unit in rest if unit not in known]
+        do(_store(), todo, partial(make_unit, work=work), jobs, f"zoo, {tier}: measuring")
 
 
 def make_unit(unit: Unit, work: Path) -> Result:
     """Do one piece of work."""
-    tier, data, start = TIERS[unit.tier], python_source(), time.perf_counter()
-    model, losses = trained(unit, tier, data, work)
-    if unit.method is None:
-        result = _as_trained(model, losses, unit, tier, data)
-    elif unit.factor == 1:
-        result = _stretched(model, unit, tier, data)
-    else:
-        result = _tuned(model, unit, tier, data)
-    run = {
-        **unit._asdict(),
-        "settings": _settings(unit.tier),
-        "beyond": zoo.recipe(unit.scheme).beyond,
-        "parameters": model.num_parameters,
-        "seconds": round(time.perf_counter() - start),
-        "python": platform.python_version(),
-        "torch": torch.__version__,
-        "machine": describe(),
-    }
-    return Result({**run, **result.run}, result.records)
+    start = time.perf_counter()
+    measure = {"trained": _trained, "measured": _measured, "stretched": _stretched, "tuned": _tuned}
+    run, records = measure[unit.kind](unit, work)
+    about = {
+        "settings": _settings(unit), "seconds": round(time.perf_counter() - start),
+        "python": platform.python_version(), "torch": torch.__version__, "machine": describe(),
+    }  # fmt: skip
+    stored = [{**record._asdict(), "bits": _rounded(record.bits)} for record in records]
+    about["weights"] = _checksum(unit, work)
+    return Result({**unit._asdict(), **about, **run}, stored)
 
 
-def trained(unit: Unit, tier: Tier, data: Corpus, work: Path) -> tuple[Decoder, list[float]]:
-    """The trained model of `unit` and its losses, from its checkpoint if there is one.
-
-    Extension of a model that the zoo ships starts from the shipped weights (and has no losses), so
-    that a user who does the same to `zoo.load(...)` gets the same numbers.
-    """
-    if unit.method is not None and _is_shipped(unit._replace(method=None)):
-        return zoo.load(unit.scheme), []
+def _trained(unit: Unit, work: Path) -> tuple[Entry, list[Record]]:
+    tier = TIERS[unit.tier]
     model = build(unit.scheme, tier, unit.seed).to(device())
     checkpoint = Checkpoint(work / f"{tier.name}-{unit.scheme}-{unit.seed}.pt", resume=True)
     losses = train(
-        model, next_byte(data.train, tier.length, tier.batch), tier.steps, tier.learning_rate,
-        unit.seed, progress=False, checkpoint=checkpoint, dtype=getattr(torch, tier.dtype),
+        model, next_byte(python_source().train, tier.length, tier.batch), tier.steps,
+        tier.learning_rate, unit.seed, progress=False, checkpoint=checkpoint,
+        dtype=getattr(torch, tier.dtype),
     )  # fmt: skip
-    return model, losses
-
-
-def _as_trained(
-    model: Decoder, losses: list[float], unit: Unit, tier: Tier, data: Corpus
-) -> Result:
+    keep(model, unit.scheme, unit.seed, _path(unit, work))
     curve = torch.tensor(losses).view(-1, CURVE).mean(dim=1) / math.log(2)
+    about = {"beyond": zoo.recipe(unit.scheme).beyond, "parameters": model.num_parameters}
+    return {**about, "curve": _rounded(curve.tolist())}, []
+
+
+def _measured(unit: Unit, work: Path) -> tuple[Entry, list[Record]]:
+    tier, model = TIERS[unit.tier], _load(unit, work)
     longest = max(tier.lengths)
-    places = loss_by_position(model, data.validation, longest, BYTES // longest)
-    if _is_shipped(unit):
-        ship(model, unit.scheme)
-    records = [_measured(model, unit, 0, length, data, BYTES) for length in tier.lengths]
-    run = {"curve": _rounded(curve), "by_position": _rounded(places.view(-1, PLACES).mean(dim=1))}
-    return Result(run, records)
+    places = loss_by_position(model, python_source().validation, longest, PASSAGES)
+    means = places.view(-1, PLACES).mean(dim=1)
+    return {"by_position": _rounded(means.tolist())}, _records(model, unit, 0, tier.lengths)
 
 
-def _stretched(model: Decoder, unit: Unit, tier: Tier, data: Corpus) -> Result:
-    records = []
+def _stretched(unit: Unit, work: Path) -> tuple[Entry, list[Record]]:
+    tier, model, records = TIERS[unit.tier], _load(unit, work), []
     searched: dict[str, list[float]] = {}
     plain = rotary_frequencies(tier.config.head_dim)
     for factor in FACTORS:
         if unit.method == "longrope":
-            scaled = stretching.searched(model, data.train, tier.length, factor)
-            searched[f"{factor:g}"] = _rounded(plain / scaled.frequencies)
+            scaled = stretching.searched(model, python_source().train, tier.length, factor)
+            searched[f"{factor:g}"] = _rounded((plain / scaled.frequencies).tolist())
         reached = int(factor * tier.length)
         for length in (tier.length, reached, 2 * reached):
             if unit.method != "longrope":
@@ -175,95 +148,128 @@ def _stretched(model: Decoder, unit: Unit, tier: Tier, data: Corpus) -> Result:
                 needed = length / tier.length if unit.method == "dynamic_ntk" else factor
                 method = stretching.METHODS[unit.method or "unchanged"]
                 scaled = method(tier.config.head_dim, tier.length, needed)
-            longer, stretched = stretching.stretched(model, scaled), unit._replace(factor=factor)
-            records.append(_measured(longer, stretched, 0, length, data, STUDY_BYTES))
-    return Result({"searched": searched} if searched else {}, records)
+            longer = stretching.stretched(model, scaled)
+            records += _records(longer, unit._replace(factor=factor), 0, [length])
+    return {"searched": searched} if searched else {}, records
 
 
-def _tuned(model: Decoder, unit: Unit, tier: Tier, data: Corpus) -> Result:
+def _tuned(unit: Unit, work: Path) -> tuple[Entry, list[Record]]:
+    tier = TIERS[unit.tier]
     method = stretching.METHODS[unit.method or "unchanged"]
-    longer = stretching.stretched(model, method(tier.config.head_dim, tier.length, unit.factor))
+    scaled = method(tier.config.head_dim, tier.length, unit.factor)
+    longer = stretching.stretched(_load(unit, work), scaled)
     reached = int(unit.factor * tier.length)
     tokens, records = tier.batch * tier.length, []
-    for step in stretching.tuned(longer, data.train, reached, tokens, max(TUNED_STEPS), unit.seed):
+    train = python_source().train
+    for step in stretching.tuned(longer, train, reached, tokens, max(TUNED_STEPS), unit.seed):
         if step in TUNED_STEPS:
-            records += [
-                _measured(longer, unit, step, length, data, STUDY_BYTES)
-                for length in (tier.length, reached, 2 * reached)
-            ]
-    return Result({}, records)
+            records += _records(longer, unit, step, (tier.length, reached, 2 * reached))
+    return {}, records
 
 
-def _is_shipped(unit: Unit) -> bool:
-    return unit.tier == "small" and unit.seed == 0 and unit.method is None
+def _records(model: torch.nn.Module, unit: Unit, step: int, lengths: Sequence[int]) -> list[Record]:
+    """A record for each length."""
+    data = python_source().validation
+    bits, text = bits_by_length(model, data, lengths, PASSAGES), text_of(data, PASSAGES)
+    about = (unit.scheme, unit.tier, unit.seed, unit.method, unit.factor, step)
+    return [
+        Record(*about, length, tuple(row.tolist()), text)
+        for length, row in zip(lengths, bits, strict=True)
+    ]
 
 
-def _has_weights(unit: Unit) -> bool:
-    """Whether `unit` ships no weights, or they can be loaded."""
+def keep(model: Decoder, scheme: str, seed: int, path: Path) -> None:
+    """Write the weights of `model`, in half precision."""
+    weights = {key: value.half().cpu() for key, value in model.state_dict().items()}
+    metadata = {"version": zoo.VERSION, "scheme": scheme, "seed": str(seed)}
+    save_weights(weights, path, metadata)
+
+
+def _load(unit: Unit, work: Path) -> Decoder:
+    """The model as a user gets it, its weights rounded to half precision."""
+    model = build(unit.scheme, TIERS[unit.tier], unit.seed)
+    return read_weights(_path(unit, work), model, unit.scheme, unit.seed)
+
+
+def _path(unit: Unit, work: Path) -> Path:
+    """Where the weights of `unit` lie: in the zoo if they are of the small tier."""
+    if unit.tier == "small":
+        return zoo.weights_path(unit.scheme, unit.seed)
+    return work / f"{unit.tier}-{unit.scheme}-{unit.seed}.safetensors"
+
+
+def _has(unit: Unit, work: Path) -> bool:
+    """Whether the weights of `unit` can be loaded."""
+    path = _path(unit, work)
     try:
-        return not _is_shipped(unit) or bool(zoo.load(unit.scheme))
+        return path.exists() and bool(_load(unit, work))
     except zoo.ZooError:
         return False
 
 
-def ship(model: Decoder, name: str) -> None:
-    """Put the weights of `model` into the zoo, in half precision."""
-    weights = {key: value.half().cpu() for key, value in model.state_dict().items()}
-    metadata = {"version": zoo.VERSION, "scheme": name}
-    save_weights(weights, zoo.HERE / f"{name}.safetensors", metadata)
+def _checksum(unit: Unit, work: Path) -> str:
+    return f"{zlib.crc32(_path(unit, work).read_bytes()):08x}"
 
 
-def _measured(
-    model: torch.nn.Module, unit: Unit, step: int, length: int, data: Corpus, size: int
-) -> Record:
-    bits = bits_per_byte(model, data.validation, length, most_windows=size // length)
-    return Record(
-        unit.scheme, unit.tier, unit.seed, unit.method, unit.factor, step, length,
-        round(bits.mean, 4), round(bits.standard_error, 4),
-    )  # fmt: skip
+def _known(work: Path) -> set[Unit]:
+    """The units whose stored results hold: for today's settings, and for the weights that are here.
+
+    A result whose weights are not here holds as well: seeds that are not shipped have such.
+    """
+
+    def holds(run: Entry) -> bool:
+        unit = _unit(run)
+        same = not _path(unit, work).exists() or run["weights"] == _checksum(unit, work)
+        return same and run["settings"] == _settings(unit)
+
+    return {_unit(run) for run in _read()["runs"] if holds(run)}
 
 
-def _settings(tier: str) -> dict[str, Any]:
-    return {**TIERS[tier].settings(), "bytes": BYTES, "study_bytes": STUDY_BYTES}
+def _training(unit: Unit) -> Unit:
+    """The unit that makes the weights of `unit`."""
+    return Unit("trained", unit.tier, unit.scheme, unit.seed)
 
 
-def _unit(entry: dict[str, Any]) -> Unit:
-    """The unit that a run or a record is of; records without tuning are of factor 1."""
-    factor = 1.0 if entry.get("tuned_steps") == 0 else entry["factor"]
-    return Unit(entry["tier"], entry["scheme"], entry["seed"], entry["method"], factor)
+def _is_shipped(unit: Unit) -> bool:
+    return unit.tier == "small" and zoo.is_shipped(unit.scheme, unit.seed)
 
 
-def _stored() -> dict[str, list[dict[str, Any]]]:
-    return zoo.stored() if zoo.RESULTS.exists() else {"runs": [], "records": []}
+def _settings(unit: Unit) -> Entry:
+    """What the result of `unit` depends on: another setting asks for another measurement."""
+    settings = TIERS[unit.tier].settings()
+    lengths = settings.pop("lengths")
+    if unit.kind != "trained":
+        settings["passages"] = PASSAGES
+    if unit.kind == "measured":
+        settings["lengths"] = lengths
+    return settings
 
 
-def _add(unit: Unit, result: Result) -> None:
-    """Put the result of a unit into `results.json`, in place of an earlier one."""
-    stored = _stored()
-    runs = [run for run in stored["runs"] if _unit(run) != unit]
-    records = [record for record in stored["records"] if _unit(record) != unit]
-    runs.append(result.run)
-    records += [record._asdict() for record in result.records]
-    _write(sorted(runs, key=_order), sorted(records, key=_order))
+def _unit(entry: Entry) -> Unit:
+    """The unit that a run or a record is of; a record of a stretched model has its own factor."""
+    kind, factor = entry.get("kind"), entry["factor"]
+    if kind is None and entry["tuned_steps"]:
+        kind = "tuned"
+    elif kind is None:
+        kind, factor = "stretched" if entry["method"] else "measured", 1.0
+    return Unit(kind, entry["tier"], entry["scheme"], entry["seed"], entry["method"], factor)
 
 
-def _order(entry: dict[str, Any]) -> tuple:
+def _store() -> Store[Unit]:
+    return Store(zoo.RESULTS, _unit, _order)
+
+
+def _read() -> dict[str, list[Entry]]:
+    return zoo.stored() if zoo.RESULTS.exists() else _store().read()
+
+
+def _order(entry: Entry) -> tuple[Any, ...]:
     return (
         entry["tier"], list(zoo.RECIPES).index(entry["scheme"]), entry["seed"],
-        entry["method"] or "", entry["factor"], entry.get("tuned_steps", 0), entry.get("length", 0),
+        entry["method"] or "", entry.get("kind", ""), entry["factor"],
+        entry.get("tuned_steps", 0), entry.get("length", 0),
     )  # fmt: skip
 
 
-def _write(runs: list[dict[str, Any]], records: list[dict[str, Any]]) -> None:
-    lines = {
-        name: ",\n".join("  " + json.dumps(entry) for entry in entries)
-        for name, entries in {"runs": runs, "records": records}.items()
-    }
-    text = "{\n" + ",\n".join(f' "{name}": [\n{body}\n ]' for name, body in lines.items()) + "\n}\n"
-    unfinished = zoo.RESULTS.with_suffix(".new")
-    unfinished.write_text(text, encoding="utf-8")
-    unfinished.replace(zoo.RESULTS)
-
-
-def _rounded(values: torch.Tensor) -> list[float]:
-    return [round(value, 4) for value in values.tolist()]
+def _rounded(values: Iterable[float]) -> list[float]:
+    return [round(value, 4) for value in values]
