@@ -46,6 +46,7 @@ mutants: test-environment ## change every solution a little, and see which chang
 
 zoo: core-environment ## train and measure every scheme again (hours), going on where it was stopped
 	@"$(VENV)/bin/course" zoo $(ARGS)
+	@"$(VENV)/bin/course" zoo --tier longer
 	@"$(VENV)/bin/course" results
 
 constraints: core-environment ## write constraints.txt anew, with the newest versions

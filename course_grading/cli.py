@@ -128,6 +128,15 @@ def claims(arguments: Arguments) -> int:
     return 0
 
 
+def findings(arguments: Arguments) -> int:
+    """Write docs/findings.md from the findings that the lessons show."""
+    from course_grading import findings as findings_page
+
+    page = folder_for("findings.md", arguments.to)
+    page.write_text(findings_page.page(arguments.notebooks), encoding="utf-8")
+    return 0
+
+
 def parser(laboratory: bool = True) -> argparse.ArgumentParser:
     """All commands and their options, with or without the laboratory's, which need torch."""
     course = argparse.ArgumentParser(prog="course", description="Where Am I? The course's tool.")
@@ -154,9 +163,10 @@ def parser(laboratory: bool = True) -> argparse.ArgumentParser:
     resetting = add_learners("reset", reset)
     resetting.add_argument("exercise", help="such as 2.1, or sinusoidal-encoding")
     add_learners("update", update)
-    claiming = add_command(commands, "claims", claims)
-    claiming.add_argument("--notebooks", type=Path, default=home("notebooks"), metavar="DIR")
-    claiming.add_argument("--to", type=Path, default=home("docs"), metavar="DIR")
+    for name, write in {"claims": claims, "findings": findings}.items():
+        writing = add_command(commands, name, write)
+        writing.add_argument("--notebooks", type=Path, default=home("notebooks"), metavar="DIR")
+        writing.add_argument("--to", type=Path, default=home("docs"), metavar="DIR")
     add_command(commands, "execute", execute).add_argument("paths", nargs="+", type=Path)
     if laboratory:
         from course_lab.__main__ import add_commands

@@ -62,11 +62,12 @@ def train_short_test_long(records: Sequence[Record], title: str, trained: int = 
 def loss_by_position(
     runs: Sequence[Mapping[str, Any]], title: str, trained: int = 128, longest: int = 2048
 ) -> Figure:
-    """Bits per byte at each place of one long window, the mean over seeds."""
+    """Bits per byte at the places of one long window, the mean over seeds: a step for each part."""
     fig, ax = figure(7.4, 4.0)
     for label, mean in _means(runs, "by_position"):
-        places = (np.arange(len(mean)) + 0.5) * longest / len(mean)
-        ax.plot(places, mean, label=label, **line_of(label))
+        edges = np.linspace(0, longest, len(mean) + 1)
+        edges[0] = edges[1] / 2  # a logarithmic axis has no 0
+        ax.stairs(mean, edges, baseline=None, label=label, **line_of(label))
     lengths_axis(ax, [2**k for k in range(5, 12) if 32 <= 2**k <= longest])
     draw_mark(ax, f"trained at {trained}", trained)
     ax.set(title=title, xlabel="place in the window, bytes", ylabel=BITS)
@@ -151,8 +152,9 @@ def tuning(records: Sequence[Record], factor: float, title: str, trained: int = 
 def training_curves(runs: Sequence[Mapping[str, Any]], title: str) -> Figure:
     """The training loss of every scheme, in bits per byte, the mean over seeds."""
     fig, ax = figure(7.4, 4.0)
+    total = runs[0]["settings"]["steps"]
     for label, mean in _means(runs, "curve"):
-        steps = (np.arange(len(mean)) + 0.5) * runs[0]["settings"]["steps"] / len(mean)
+        steps = (np.arange(len(mean)) + 0.5) * total / len(mean)
         ax.plot(steps, mean, label=label, **line_of(label))
     ax.set(title=title, xlabel="training step", ylabel=BITS)
     legend_beside(ax)
@@ -184,7 +186,7 @@ def probe_table(reports: Mapping[str, Report], title: str) -> Figure:
 def _means(runs: Sequence[Mapping[str, Any]], curve: str) -> Iterator[tuple[str, np.ndarray]]:
     """The label of each scheme that was trained, and the mean over its seeds of a curve."""
     for scheme, label in NAMES.items():
-        if curves := [r[curve] for r in runs if r["scheme"] == scheme and not r["method"]]:
+        if curves := [run[curve] for run in runs if run["scheme"] == scheme and curve in run]:
             yield label, np.mean(curves, axis=0)
 
 

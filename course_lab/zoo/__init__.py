@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import statistics
+import zlib
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -136,6 +137,11 @@ class Record(NamedTuple):
         return statistics.mean(self.bits)
 
     @property
+    def value(self) -> float:
+        """What findings compare."""
+        return self.bits_per_byte
+
+    @property
     def standard_error(self) -> float:
         """That of `bits_per_byte`, for other text: much larger than that of a `difference`."""
         return statistics.stdev(self.bits) / math.sqrt(len(self.bits))
@@ -223,6 +229,15 @@ def read_weights(path: Path, model: Decoder, name: str, seed: int) -> Decoder:
     except RuntimeError:
         raise ZooError(f"{path.name} does not fit this version's model: {AGAIN}") from None
     return model.to(device()).eval()
+
+
+def checksum(path: Path) -> str:
+    """Of the weights in a file, which says what a result was measured on."""
+    found = 0
+    with safe_open(path, framework="pt") as file:
+        for key in sorted(file.keys()):  # noqa: SIM118
+            found = zlib.crc32(file.get_tensor(key).numpy().tobytes(), found)
+    return f"{found:08x}"
 
 
 def weights_path(name: str, seed: int) -> Path:

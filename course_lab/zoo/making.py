@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import platform
 import time
-import zlib
 from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
+from safetensors import SafetensorError
 
 from course_lab import stretching, zoo
 from course_lab.checkpoints import Checkpoint, save_weights
@@ -208,7 +208,12 @@ def _has(unit: Unit, work: Path) -> bool:
 
 
 def _checksum(unit: Unit, work: Path) -> str:
-    return f"{zlib.crc32(_path(unit, work).read_bytes()):08x}"
+    """Of the weights alone: safetensors writes the metadata beside them in any order."""
+    path = _path(unit, work)
+    try:
+        return zoo.checksum(path)
+    except SafetensorError:
+        return f"{path.name} is damaged"
 
 
 def _known(work: Path) -> set[Unit]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import combinations
 from typing import Any
 
+import torch
+
 from course_lab import zoo
+from course_lab.evaluation import PASSAGE, Difference, difference
 from course_lab.markdown import table
 from course_lab.zoo import TIERS, Record
 
@@ -18,19 +21,25 @@ Written by `course results` from `course_lab/zoo/results.json`, which `make zoo`
 are bits per byte on Python's own source that no model was trained on: the mean over seeds and,
 after ±, half of the distance from the best seed to the worst. One seed has no spread. Smaller is
 better.
+
+Every number is of the same {passages} passages of {passage} bytes, cut into windows of the length
+in question, so a difference between two of them is never one of text. How far such a difference
+would change on other text is its standard error over passages, which stands below each table.
 """
 UNDECIDED = """\
 Two schemes whose ranges over seeds overlap are not ordered by this table. Within one seed every
 scheme starts from the same weights but its own, and reads the same text in the same order.
 """
 RIGHT = "---:"  # numbers are aligned to the right
+Column = Sequence[Record]  # of one row and column of a table, one for each seed
 
 
 def report() -> str:
     """The whole page, as Markdown."""
     records, runs = zoo.results(), zoo.runs()
     tiers = [tier for tier in TIERS if any(record.tier == tier for record in records)]
-    parts = [TEXT, *(_tier(tier, records, runs) for tier in tiers)]
+    text = TEXT.format(passages=len(records[0].bits), passage=PASSAGE)
+    parts = [text, *(_tier(tier, records, runs) for tier in tiers)]
     if any(record.method for record in records):
         study = zoo.study()
         factors = sorted({record.factor for record in study if record.tuned_steps})
@@ -42,52 +51,87 @@ def _tier(name: str, records: Sequence[Record], runs: Sequence[dict[str, Any]]) 
     tier = TIERS[name]
     plain = [r for r in records if r.tier == name and r.method is None]
     lengths = sorted({record.length for record in plain})
-    rows, costs = [], []
+    rows, changes, costs = [], [], []
+    columns: dict[int, list[Column]] = {length: [] for length in lengths}
     for scheme, recipe in zoo.RECIPES.items():
         measured = [record for record in plain if record.scheme == scheme]
         if not measured:
             continue
-        means = [_mean([r for r in measured if r.length == length]) for length in lengths]
+        by_length = {n: [r for r in measured if r.length == n] for n in lengths}
+        means = [_mean(column) for column in by_length.values()]
         rows.append([scheme, str(len({r.seed for r in measured})), *means, recipe.beyond])
+        home = by_length[tier.length]
+        changes.append([scheme, *(_change(column, home) for column in by_length.values())])
+        for length, column in by_length.items():
+            columns[length].append(column)
         trainings = [run for run in runs if (run["tier"], run["scheme"]) == (name, scheme)
-                     and run["method"] is None]  # fmt: skip
+                     and run["kind"] == "trained"]  # fmt: skip
         minutes = statistics.mean(run["seconds"] for run in trainings) / 60
         costs.append([scheme, f"{trainings[0]['parameters']:,}", f"{minutes:.0f}"])
-    first = next(run for run in runs if run["tier"] == name)
-    sizes, error = tier.config, max(r.standard_error for r in plain)
+    first = next(run for run in runs if run["tier"] == name and run["kind"] == "trained")
+    sizes = tier.config
     return "\n".join([
         f"## Trained at {tier.length} bytes ({name} tier)\n",
         f"{sizes.num_layers} layers of width {sizes.dim}, {sizes.num_heads} heads, {tier.steps} "
         f"steps of {tier.batch} x {tier.length} bytes, learning rate {tier.learning_rate:g}, "
-        f"{tier.dtype}. Standard errors over windows are at most {error:.2f}.\n",
+        f"{tier.dtype}.\n",
         table(["scheme", "seeds", *map(str, lengths), "beyond its table"], rows, RIGHT),
         "\n" + UNDECIDED,
-        f"Made with {first['machine']}, a model or two at a time:\n",
+        _errors(columns.values()),
+        f"What length changes: bits per byte at each length less those at {tier.length}, the mean "
+        "over seeds; after ±, the standard error over passages.\n",
+        table(["scheme", *map(str, lengths)], changes, RIGHT),
+        *_longer(plain, records),
+        f"\nMade with {first['machine']}, a model or two at a time:\n",
         table(["scheme", "parameters", "minutes"], costs, RIGHT),
         "",
     ])  # fmt: skip
+
+
+def _longer(plain: Sequence[Record], records: Sequence[Record]) -> list[str]:
+    """What more steps change, for a tier that is the small one but for its steps."""
+    if plain[0].tier != "longer":
+        return []
+    small = [r for r in records if r.tier == "small" and r.method is None]
+    lengths = sorted({record.length for record in plain})
+    rows = []
+    for scheme in dict.fromkeys(record.scheme for record in plain):
+        pairs = [
+            [[r for r in side if (r.scheme, r.length) == (scheme, n)] for side in (plain, small)]
+            for n in lengths
+        ]
+        rows.append([scheme, *(_change(*pair) for pair in pairs)])
+    return [
+        f"\nBits per byte after {TIERS['longer'].steps} steps less those after "
+        f"{TIERS['small'].steps}, for the same seed; after ±, the standard error over passages.\n",
+        table(["scheme", *map(str, lengths)], rows, RIGHT),
+    ]
 
 
 def _stretched(records: Sequence[Record]) -> str:
     plain = [record for record in records if record.method is None]
     trained, study = TIERS["small"].length, [r for r in records if r.method and not r.tuned_steps]
     factors = sorted({record.factor for record in study})
-    rows = [["unchanged", *(_mean([r for r in plain if r.length == f * trained]) for f in factors),
-             _mean([r for r in plain if r.length == trained])]]  # fmt: skip
+    at_home = [r for r in plain if r.length == trained]
+    rows = {
+        "unchanged": [*([r for r in plain if r.length == f * trained] for f in factors), at_home]
+    }
     for method in dict.fromkeys(record.method for record in study):
         records = [record for record in study if record.method == method]
         far = [[r for r in records if r.factor == f and r.length == f * trained] for f in factors]
         near = [r for r in records if r.factor == factors[-1] and r.length == trained]
-        rows.append([str(method), *map(_mean, far), _mean(near)])
+        rows[str(method)] = [*far, near]
     heads = [f"{int(f * trained)} (x {f:g})" for f in factors]
     return "\n".join([
         "## RoPE stretched, without further training\n",
         f"Each method stretches by the factor and is measured at that many times {trained} bytes; "
-        f"the last column is what stretching by {factors[-1]:g} costs a text of {trained}. "
-        "`by_parts` is Llama 3's rule (1 and 4 turns), `yarn` has its ramp from 0.5 to 4 turns, "
-        "`yarn_released` the released 1 to 32, of which 128 bytes hold at most 20.\n",
-        table(["method", *heads, f"{trained}, x {factors[-1]:g}"], rows, RIGHT),
-        "",
+        f"the last column is what a text of {trained} bytes costs when RoPE is stretched by "
+        f"{factors[-1]:g} (dynamic_ntk does not stretch there). `by_parts` is Llama 3's rule "
+        "(1 and 4 turns), `yarn` has its ramp from 0.5 to 4 turns, `yarn_released` the released 1 "
+        f"to 32, of which {trained} bytes hold at most 20.\n",
+        table(["method", *heads, f"{trained}, x {factors[-1]:g}"],
+              [[name, *map(_mean, columns)] for name, columns in rows.items()], RIGHT),
+        "\n" + _errors(zip(*rows.values(), strict=True)),
     ])  # fmt: skip
 
 
@@ -96,17 +140,52 @@ def _tuned(records: Sequence[Record], factor: float) -> str:
     reached = int(factor * trained)
     tuned = [r for r in records if r.tuned_steps and r.factor == factor]
     steps = sorted({record.tuned_steps for record in tuned})
-    rows = []
+    rows = {}
     for method in dict.fromkeys(record.method for record in tuned):
         stages = [[record for record in records if _is_start(record, method, factor)]]
         stages += [[r for r in tuned if (r.method, r.tuned_steps) == (method, s)] for s in steps]
-        rows.append([str(method), *(_pair(stage, reached) for stage in stages)])
+        rows[str(method)] = stages
+    columns = [
+        [[record for record in stage if record.length == length] for stage in column]
+        for column in zip(*rows.values(), strict=True)
+        for length in (reached, 2 * reached)
+    ]
     return "\n".join([
         f"## RoPE tuned at {reached} bytes, stretched by {factor:g}\n",
         f"At {reached} / at {2 * reached} bytes, after so many steps of tuning.\n",
-        table(["method", "0", *map(str, steps)], rows, RIGHT),
-        "",
+        table(["method", "0", *map(str, steps)],
+              [[name, *(_pair(stage, reached) for stage in row)] for name, row in rows.items()],
+              RIGHT),
+        "\n" + _errors(columns),
     ])  # fmt: skip
+
+
+def _errors(columns: Iterable[Sequence[Column]]) -> str:
+    """The largest standard error of a difference between two rows of a column."""
+    errors = [
+        _difference(one, other).standard_error
+        for column in columns for one, other in combinations([c for c in column if c], 2)
+    ]  # fmt: skip
+    return (
+        "The standard error, over passages, of a difference between two rows of a column is at "
+        f"most {max(errors):.3f}, and {statistics.median(errors):.3f} for half of them.\n"
+    )
+
+
+def _change(column: Column, home: Column) -> str:
+    if column == home:
+        return "0"
+    found = _difference(column, home)
+    return f"{found.mean:+.3f} ± {found.standard_error:.3f}"
+
+
+def _difference(one: Column, other: Column) -> Difference:
+    """The mean over the seeds that both have."""
+    theirs = {record.seed: record for record in other}
+    pairs = [(record, theirs[record.seed]) for record in one if record.seed in theirs]
+    assert len({record.text for pair in pairs for record in pair}) == 1
+    a, b = (torch.tensor([record.bits for record in side]) for side in zip(*pairs, strict=True))
+    return difference(a, b)
 
 
 def _is_start(record: Record, method: str | None, factor: float) -> bool:
@@ -126,5 +205,5 @@ def _mean(records: Sequence[Record]) -> str:
     if not values:
         return "-"
     half = (max(values) - min(values)) / 2
-    spread = f" ± {half:.2f}" if len(values) > 1 and not math.isnan(half) else ""
+    spread = f" ± {half:.2f}" if len(values) > 1 else ""
     return f"{statistics.mean(values):.2f}{spread}"

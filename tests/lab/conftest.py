@@ -11,15 +11,22 @@ SETTINGS = zoo.TIERS["small"].settings()
 
 
 def record(scheme, seed, length, bits, method=None, factor=1.0, steps=0):
-    return zoo.Record(scheme, "small", seed, method, factor, steps, length, bits, 0.01)
+    passages = (bits - 0.1, bits + 0.1)
+    return zoo.Record(scheme, "small", seed, method, factor, steps, length, passages, "one text")
 
 
 def run(scheme, seed):
     return {
-        "tier": "small", "scheme": scheme, "seed": seed, "method": None, "factor": 1.0,
+        "kind": "trained", "tier": "small", "scheme": scheme, "seed": seed, "method": None,
+        "factor": 1.0,
         "settings": SETTINGS, "parameters": 1000, "seconds": 120, "machine": "a machine",
-        "curve": [4.0, 3.0, 2.0], "by_position": [2.0 + scheme.count("o")] * 32,
+        "curve": [4.0, 3.0, 2.0],
     }  # fmt: skip
+
+
+def look(scheme, seed):
+    by_position = [2.0 + scheme.count("o")] * 32
+    return {**run(scheme, seed), "kind": "measured", "by_position": by_position}
 
 
 @pytest.fixture
@@ -36,7 +43,9 @@ def measured_zoo(tmp_path, monkeypatch):
         records += [record("rope", 0, n, 1.5 + 10 / steps, method, 4.0, steps)
                     for steps in (50, 100) for n in (128, 512, 1024)]  # fmt: skip
     stored = {
-        "runs": [run(scheme, seed) for scheme in ("rope", "none") for seed in (0, 1)],
+        "runs": [
+            make(s, seed) for s in ("rope", "none") for seed in (0, 1) for make in (run, look)
+        ],
         "records": [r._asdict() for r in records],
     }
     monkeypatch.setattr(zoo, "RESULTS", tmp_path / "results.json")

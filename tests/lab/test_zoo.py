@@ -9,12 +9,12 @@ import torch
 from safetensors.torch import save_file
 
 from course_lab import __main__ as commands
-from course_lab import device, stretching, zoo
+from course_lab import corpus, device, evaluation, stretching, zoo
 from course_lab.zoo import RECIPES, TIERS, Record, ZooError, build, making
-from course_lab.zoo.making import Unit, make, ship, units
+from course_lab.zoo.making import Unit, keep, make, units
 
 TUNED = [
-    Unit("small", "rope", 0, method, factor)
+    Unit("tuned", "small", "rope", 0, method, factor)
     for factor in making.TUNED_FACTORS
     for method in making.TUNED_METHODS
 ]
@@ -79,7 +79,7 @@ def home(tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", list(RECIPES))
 def test_what_is_shipped_is_loaded_within_half_precision(home, name):
     model = build(name, tiny.TIER, seed=3)
-    ship(model, name)
+    keep(model, name, 0, zoo.weights_path(name, 0))
     loaded = zoo.load(name)
     assert next(loaded.parameters()).device == torch.zeros(0, device=device()).device
     assert not loaded.training
@@ -127,11 +127,12 @@ OWN = {"version": zoo.VERSION, "scheme": "rope"}
         (rewrite(), "rope.safetensors is from another version"),
         (rewrite({**OWN, "version": "0"}), "rope.safetensors is from another version"),
         (rewrite({**OWN, "scheme": "t5"}), "rope.safetensors is from another version"),
+        (rewrite({**OWN, "seed": "1"}), "rope.safetensors is from another version"),
         (rewrite(OWN, more=torch.ones(2)), "rope.safetensors does not fit"),
     ],
 )
 def test_weights_that_cannot_be_had_say_what_to_run(home, write, says):
-    ship(build("rope", tiny.TIER), "rope")
+    keep(build("rope", tiny.TIER), "rope", 0, zoo.weights_path("rope", 0))
     write(home / "rope.safetensors")
     with pytest.raises(ZooError, match=f"{says}.*run `make zoo`.*git checkout") as error:
         zoo.load("rope")
@@ -162,20 +163,68 @@ def test_damaged_results_are_not_made_over(home, tmp_path):
     assert zoo.RESULTS.read_text() == '{"runs": ['
 
 
+@pytest.mark.parametrize("name", ["rope", "learned"])
+def test_every_seed_has_weights_of_its_own(home, name):
+    models = {seed: build(name, tiny.TIER, seed) for seed in (0, 2)}
+    for seed, model in models.items():
+        keep(model, name, seed, zoo.weights_path(name, seed))
+    for seed, model in models.items():
+        torch.testing.assert_close(
+            zoo.load(name, seed).to_scores.weight.cpu(), model.to_scores.weight,
+            rtol=2**-11, atol=2**-24,
+        )  # fmt: skip
+    (home / f"{name}.safetensors").rename(home / f"{name}-1.safetensors")
+    with pytest.raises(ZooError, match=f"{name}-1.safetensors is from another version"):
+        zoo.load(name, 1)
+
+
+@pytest.mark.parametrize(
+    "name, seed, says",
+    [
+        ("rope", 2, "rope-2.safetensors is missing from the zoo: run `make zoo`"),
+        ("t5", 1, "seed 1 of t5 is not shipped: run `course zoo t5 --seeds 1`"),
+        ("rope", 3, "seed 3 of rope is not shipped: run `course zoo rope --seeds 3`"),
+    ],
+)
+def test_a_seed_that_is_not_there_says_what_to_run(home, name, seed, says):
+    with pytest.raises(ZooError, match=says):
+        zoo.load(name, seed)
+
+
+def test_two_records_are_compared_passage_by_passage():
+    one = Record("rope", "small", 0, None, 1.0, 0, 16, (2.0, 4.0, 9.0), "a")
+    other = one._replace(scheme="alibi", bits=(1.0, 2.0, 6.0))
+    found = zoo.difference(one, other)
+    assert found.mean == pytest.approx(2) and found.standard_error == pytest.approx(1 / 3**0.5)
+    assert one.bits_per_byte == 5 and one.standard_error == pytest.approx((13 / 3) ** 0.5)
+    with pytest.raises(ZooError, match="rope was measured on passages a and alibi on b"):
+        zoo.difference(one, other._replace(text="b"))
+
+
+def test_a_record_says_how_long_its_model_was_trained():
+    record = Record("rope", "longer", 0, "yarn", 4.0, 200, 16, (2.0, 4.0), "a")
+    assert record.steps == 5200 and record._replace(tier="small", tuned_steps=0).steps == 1000
+
+
 def test_a_stage_is_what_needs_the_one_before():
     stages = units("small", ("rope", "t5"), (0, 1))
-    assert stages[0] == [Unit("small", "rope", 0), Unit("small", "t5", 0)]
-    assert stages[2] == [Unit("small", "rope", 1), Unit("small", "t5", 1)]
-    known = [unit for unit in stages[1] if unit.factor == 1]
+    assert stages[0] == [Unit("trained", "small", name, 0) for name in ("rope", "t5")]
+    assert stages[2] == [Unit("trained", "small", name, 1) for name in ("rope", "t5")]
+    assert stages[1][:2] == [Unit("measured", "small", name, 0) for name in ("rope", "t5")]
+    known = [unit for unit in stages[1] if unit.kind == "stretched"]
     assert [unit.method for unit in known] == [*list(stretching.METHODS)[1:], "longrope"]
-    assert stages[1][len(known) :] == TUNED
+    assert stages[1][2 + len(known) :] == TUNED
     assert all(unit.seed == 1 for unit in stages[3]) and len(stages) == 4
 
 
-@pytest.mark.parametrize("arguments", [("small", ("t5",), (0, 1)), ("large", ("rope",), (0, 1))])
+@pytest.mark.parametrize(
+    "arguments",
+    [("small", ("t5",), (0, 1)), ("large", ("rope",), (0, 1)), ("longer", ("rope",), (0, 1))],
+)
 def test_only_the_small_rope_is_stretched(arguments):
     stages = units(*arguments)
-    assert [len(stage) for stage in stages] == [1, 1]
+    kinds = [[unit.kind for unit in stage] for stage in stages]
+    assert kinds == [["trained"], ["measured"]] * 2
     assert all(unit.method is None for stage in stages for unit in stage)
 
 
@@ -205,11 +254,12 @@ def filled(home, whole):
 
 def test_every_unit_leaves_its_run_and_its_records(whole):
     runs, records, _ = whole
-    assert len(runs) == 2 + 7 + 2
+    assert len(runs) == 2 + 2 + 7 + 2
     assert len(records) == 2 * 2 + 7 * 3 + 2 * 2 * 3
     places = [record[:-2] for record in records]
     assert len(set(places)) == len(places)
-    assert all(0 < record.bits_per_byte < 12 and record.standard_error > 0 for record in records)
+    assert all(len(record.bits) == 4 and 0 < min(record.bits) < 12 for record in records)
+    assert {record.text for record in records} == {evaluation_text()}
     plain = [record for record in records if record.method is None]
     assert {(record.scheme, record.length) for record in plain} == {
         (scheme, length) for scheme in ("rope", "learned") for length in (32, 128)
@@ -220,13 +270,29 @@ def test_every_unit_leaves_its_run_and_its_records(whole):
     assert {record.length for record in tuned} == {32, 64, 128}
 
 
+def evaluation_text():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(evaluation, "PASSAGE", 128)
+        return evaluation.text_of(tiny.TEXT.validation, 4)
+
+
+def test_what_is_measured_is_the_model_that_a_user_loads(filled):
+    with torch.no_grad():
+        model = zoo.load("learned")
+        bits = evaluation.bits_by_length(model, corpus.python_source().validation, [32], 4)
+    [record] = [r for r in zoo.results() if (r.scheme, r.length) == ("learned", 32)]
+    assert list(record.bits) == [round(value, 4) for value in bits[0].tolist()]
+
+
 def test_a_run_says_how_it_went(whole):
     runs = whole[0]
     for run in runs:
         assert run["settings"]["steps"] == 50 and run["torch"] == torch.__version__
-        assert run["beyond"] == RECIPES[run["scheme"]].beyond and run["parameters"] > 0
-        if run["method"] is None:
+        assert ("by_position" in run) == (run["kind"] == "measured")
+        if run["kind"] == "trained":
+            assert run["beyond"] == RECIPES[run["scheme"]].beyond and run["parameters"] > 0
             assert len(run["curve"]) == 2 and run["curve"][0] > run["curve"][1]
+        if run["kind"] == "measured":
             assert len(run["by_position"]) == 128 // 16
     [search] = [run["searched"] for run in runs if run["method"] == "longrope"]
     assert list(search) == ["2"] and len(search["2"]) == 4
@@ -234,7 +300,7 @@ def test_a_run_says_how_it_went(whole):
 
 def test_making_again_does_nothing(filled, monkeypatch):
     before = zoo.RESULTS.read_bytes()
-    monkeypatch.setattr(making, "make_unit", None)
+    monkeypatch.setattr(making, "make_unit", lambda unit, work: pytest.fail(f"again: {unit}"))
     make(schemes=("rope", "learned"), seeds=(0,), work=filled)
     assert zoo.RESULTS.read_bytes() == before
     assert {path.name for path in zoo.HERE.iterdir()} == {
@@ -260,23 +326,44 @@ def test_an_interrupted_zoo_goes_on_and_ends_the_same(home, tmp_path, monkeypatc
 
 
 def test_records_of_a_unit_made_again_are_replaced(filled, monkeypatch, whole):
-    monkeypatch.setattr(making, "BYTES", 128)  # other settings: all is measured again
+    monkeypatch.setattr(making, "PASSAGES", 3)  # other settings: all is measured again
+    trained = {run["scheme"]: run for run in zoo.runs() if run["kind"] == "trained"}
     runs, records = made(filled)
     assert [record[:-2] for record in records] == [record[:-2] for record in whole[1]]
-    assert len(runs) == len(whole[0]) and all(run["settings"]["bytes"] == 128 for run in runs)
+    assert all(len(record.bits) == 3 for record in records) and len(runs) == len(whole[0])
+    again = {run["scheme"]: run for run in zoo.runs() if run["kind"] == "trained"}
+    assert again == trained  # seconds and all: nothing was trained again
 
 
 def test_lost_weights_are_made_again_and_nothing_else(filled, monkeypatch, whole):
-    (zoo.HERE / "learned.safetensors").unlink()
+    zoo.weights_path("learned", 0).unlink()
     make_unit, asked = making.make_unit, []
     monkeypatch.setattr(
         making, "make_unit", lambda unit, work: asked.append(unit) or make_unit(unit, work)
     )
     assert made(filled) == whole[:2]
-    assert asked == [Unit("small", "learned", 0)] and zoo.load("learned")
+    assert asked == [Unit("trained", "small", "learned", 0)] and zoo.load("learned")
 
 
-def test_another_seed_is_added_and_ships_no_weights(home, tmp_path):
+def test_other_weights_ask_for_other_measurements(filled):
+    before = [record for record in zoo.results() if record.scheme == "learned"]
+    keep(build("learned", tiny.TIER, seed=7), "learned", 0, zoo.weights_path("learned", 0))
+    (filled / "small-learned-0.pt").unlink()
+    made(filled)
+    after = [record for record in zoo.results() if record.scheme == "learned"]
+    assert after == before  # trained again, from the same seed: the other weights are gone
+
+
+def test_a_seed_that_is_not_shipped_stays_measured_without_weights(home, tmp_path):
+    _, first = made(tmp_path / "work", schemes=["t5"], seeds=[1])
+    weights = zoo.weights_path("t5", 1)
+    assert weights.name == "t5-1.safetensors" and zoo.load("t5", 1)
+    weights.unlink()
+    assert made(tmp_path / "work", schemes=["t5"], seeds=[1])[1] == first
+    assert not weights.exists()
+
+
+def test_another_seed_is_added(home, tmp_path):
     _, first = made(tmp_path / "work", schemes=["none"], seeds=[0])
     weights = (home / "none.safetensors").read_bytes()
     _, both = made(tmp_path / "work", schemes=["none"], seeds=[1])
@@ -286,22 +373,30 @@ def test_another_seed_is_added_and_ships_no_weights(home, tmp_path):
 
 
 def test_results_are_read_as_they_were_written(home):
-    unit = Unit("small", "rope", 0)
+    unit = Unit("measured", "small", "rope", 0)
     run = {**unit._asdict(), "settings": {}, "note": "π"}
-    record = Record("rope", "small", 0, None, 1.0, 0, 16, 2.5, 0.1)
-    making._add(unit, making.Result(run, [record]))
-    making._add(unit, making.Result(run, [record]))
+    record = Record("rope", "small", 0, None, 1.0, 0, 16, (2.5, 2.7), "a text")
+    for _ in range(2):
+        making._store().add(unit, making.Result(run, [record._asdict()]))
     assert zoo.results() == [record] and zoo.runs() == [run]
     text = zoo.RESULTS.read_text()
     assert json.loads(text) and len(text.splitlines()) == 8  # one line for each: diffs are short
     assert not list(home.glob("*.new"))
 
 
-def test_the_shipped_results_fit_this_code():
-    """What is in the repository, whichever part of it is."""
-    if not zoo.RESULTS.exists():
-        pytest.skip("nothing is shipped")
-    assert {record.scheme for record in zoo.results()} <= set(RECIPES)
+def test_the_shipped_results_are_of_the_shipped_weights():
+    measured = [run for run in zoo.runs() if run["kind"] != "trained"]
+    checked = 0
+    for run in zoo.runs():
+        path = zoo.weights_path(run["scheme"], run["seed"])
+        if run["tier"] == "small" and path.exists():
+            assert run["weights"] == zoo.checksum(path), path.name
+            checked += 1
+    assert checked >= len(measured) / 2
+    shipped = {(r["scheme"], r["seed"]) for r in measured if zoo.is_shipped(r["scheme"], r["seed"])}
+    expected = {(scheme, seed) for scheme in RECIPES for seed in zoo.SEEDS}
+    assert shipped == {pair for pair in expected if zoo.is_shipped(*pair)}
+    assert len({record.text for record in zoo.results()}) == 1
 
 
 @pytest.mark.parametrize("jobs", ["0", "-1", "two"])

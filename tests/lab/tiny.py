@@ -14,7 +14,7 @@ from pathlib import Path
 import torch
 
 from course_lab import __main__ as commands
-from course_lab import corpus, training, zoo
+from course_lab import corpus, evaluation, training, zoo
 from course_lab.zoo import Tier, making
 from course_lib.model import DecoderConfig
 
@@ -25,7 +25,7 @@ TIER = Tier(
 COUNTING = torch.arange(4000).remainder(251).byte()
 TEXT = corpus.Corpus(COUNTING, COUNTING[:1000])
 SIZES = {
-    "BYTES": 256, "STUDY_BYTES": 256, "PLACES": 16, "FACTORS": (2.0,), "TUNED_FACTORS": (2.0,),
+    "PASSAGES": 4, "PLACES": 16, "FACTORS": (2.0,), "TUNED_FACTORS": (2.0,),
     "TUNED_STEPS": (1, 2),
 }  # fmt: skip
 
@@ -36,6 +36,7 @@ def shrink(replace, folder):
     replace(zoo, "RESULTS", folder / "results.json")
     replace(zoo, "TIERS", {**zoo.TIERS, "small": TIER})
     replace(making, "TIERS", zoo.TIERS)
+    replace(evaluation, "PASSAGE", 128)
     replace(corpus, "python_source", lambda: TEXT)
     replace(making, "python_source", lambda: TEXT)
     for name, value in SIZES.items():

@@ -1,0 +1,179 @@
+"""Sentences that carry their evidence: what was measured, over which seeds, beside which control.
+
+A lesson calls `finding(...)` on records. Means and spreads are computed from these, and a sentence
+whose records do not carry it is refused; `course findings` writes all of them to docs/findings.md.
+"""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import torch
+from IPython.display import display
+
+from course_lab.errors import CourseError
+from course_lab.evaluation import difference
+from course_lab.markdown import table
+
+MIME = "application/vnd.course.finding+json"
+SEEDS = 3  # fewer carry no sentence
+
+
+class FindingError(CourseError):
+    """A sentence that its records do not carry; the message says what is missing."""
+
+
+class Record(Protocol):
+    """What a finding needs of a measurement."""
+
+    @property
+    def seed(self) -> int: ...
+    @property
+    def steps(self) -> int:
+        """Of training."""
+
+    @property
+    def value(self) -> float: ...
+    @property
+    def text(self) -> str:
+        """What it was measured on: passages by their checksum, or an exam by its name."""
+
+
+class Measured(NamedTuple):
+    """A measurement of a lesson's own; `bits` are those of every passage, where there are any."""
+
+    seed: int
+    steps: int
+    value: float
+    text: str
+    bits: tuple[float, ...] = ()
+
+
+Groups = Mapping[str, Sequence[Record]]
+"""Records of several seeds under the name of what they measure, such as "RoPE at 512"."""
+Controls = Mapping[str, Sequence[Record] | float]
+"""The same, or a number that needs no seeds: a ceiling, or what ignorance would get."""
+
+
+def finding(number: str, sentence: str, records: Groups, *, control: Controls) -> None:
+    """Show a sentence with its evidence, for the reader and for docs/findings.md.
+
+    Every group has at least three seeds, trained for equally many steps and measured on the same
+    text; `control` stands beside them, measured on that text too. Raises FindingError if not.
+    """
+    found = Finding(
+        number,
+        sentence,
+        {name: [_plain(record) for record in group] for name, group in records.items()},
+        {
+            name: group if isinstance(group, float) else [_plain(record) for record in group]
+            for name, group in control.items()
+        },
+    )
+    found.check()
+    display({"text/markdown": found.shown(), MIME: found.stored()}, raw=True)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A sentence, and the records on both sides of it."""
+
+    number: str
+    sentence: str
+    records: dict[str, list[Measured]]
+    control: dict[str, list[Measured] | float]
+
+    def check(self) -> None:
+        """Raise FindingError, which says why, if the records do not carry the sentence."""
+        if not re.fullmatch(r"F[1-9]\d*", self.number):
+            raise FindingError(f"a finding has a number such as F1, got {self.number!r}")
+        if not self.records or not self.control:
+            raise FindingError(f"{self.number} needs records, and a control to stand beside them")
+        sides = {**self.records, **{n: g for n, g in self.control.items() if isinstance(g, list)}}
+        for name, group in sides.items():
+            seeds = [record.seed for record in group]
+            if len(set(seeds)) < SEEDS or len(set(seeds)) < len(seeds):
+                raise FindingError(
+                    f"{self.number} rests on the seeds {sorted(seeds)} of {name!r}, and a sentence "
+                    f"needs {SEEDS} different ones: measure more of them"
+                )
+            if len(steps := {record.steps for record in group}) > 1:
+                raise FindingError(
+                    f"{self.number} mixes trainings of {sorted(steps)} steps in {name!r}: put each "
+                    "budget into a group of its own"
+                )
+        if len(texts := {record.text for group in sides.values() for record in group}) > 1:
+            raise FindingError(
+                f"{self.number} compares what was measured on different text, {sorted(texts)}: "
+                "measure both sides on the same"
+            )
+
+    def rows(self) -> list[list[str]]:
+        """What was measured, its value, and its seeds and steps, on both sides."""
+        rows = []
+        for name, group in [*self.records.items(), *self.control.items()]:
+            if isinstance(group, float):
+                rows.append([name, f"{group:.2f}", ""])
+                continue
+            about = f"seeds {', '.join(str(record.seed) for record in group)}"
+            rows.append([name, spread(group), f"{about}; {group[0].steps} steps"])
+        return rows
+
+    def change(self) -> str:
+        """The difference between the first group and the first control, where bytes are paired."""
+        group, other = next(iter(self.records.values())), next(iter(self.control.values()))
+        if isinstance(other, float) or not all(record.bits for record in [*group, *other]):
+            return ""
+        theirs = {record.seed: record for record in other}
+        pairs = [(record, theirs[record.seed]) for record in group if record.seed in theirs]
+        if not pairs:
+            return ""
+        a, b = (torch.tensor([r.bits for r in side]) for side in zip(*pairs, strict=True))
+        found = difference(a, b)
+        return f"{found.mean:+.3f} ± {found.standard_error:.3f} over {a.shape[-1]} passages"
+
+    def shown(self) -> str:
+        """The finding as a learner sees it."""
+        change = self.change()
+        paired = f"\n\nThe first less the first control, passage by passage: {change}." * bool(
+            change
+        )
+        head = ["", "mean over seeds ± half their range", ""]
+        return f"**{self.number}.** {self.sentence}\n\n{table(head, self.rows())}{paired}"
+
+    def stored(self) -> dict[str, Any]:
+        """Plain values for a notebook's output, in lists, since it sorts the keys of dictionaries.
+
+        `read` is the way back.
+        """
+        sides: dict[str, Mapping[str, Any]] = {"records": self.records, "control": self.control}
+        groups = {side: [[n, g] for n, g in groups.items()] for side, groups in sides.items()}
+        return {"number": self.number, "sentence": self.sentence, **groups}
+
+
+def read(stored: Mapping[str, Any]) -> Finding:
+    """The finding that `Finding.stored` wrote."""
+
+    def side(name: str) -> dict[str, Any]:
+        return {
+            label: group if isinstance(group, float) else [Measured(*record) for record in group]
+            for label, group in stored[name]
+        }
+
+    return Finding(stored["number"], stored["sentence"], side("records"), side("control"))
+
+
+def spread(records: Sequence[Record]) -> str:
+    """The mean over seeds, and half of the distance between the farthest two."""
+    values = [record.value for record in records]
+    half = (max(values) - min(values)) / 2
+    return f"{statistics.mean(values):.2f} ± {half:.2f}"
+
+
+def _plain(record: Record) -> Measured:
+    bits = tuple(round(float(value), 4) for value in getattr(record, "bits", ()))
+    return Measured(record.seed, record.steps, round(float(record.value), 4), record.text, bits)

@@ -1,0 +1,65 @@
+"""A sentence is shown with its evidence, and refused without it."""
+
+import json
+
+import pytest
+
+from course_lab import findings
+from course_lab.findings import Finding, FindingError, Measured, finding, read
+from course_lab.zoo import Record
+
+ROPE = [Record("rope", "small", s, None, 1.0, 0, 512, (3.0 + s, 3.2 + s), "a") for s in range(3)]
+HOME = [r._replace(length=128, bits=(1.0, 1.4)) for r in ROPE]
+RIGHT = [Measured(seed, 150, 0.3 + seed / 10, "exam") for seed in range(3)]
+
+
+def shown(monkeypatch, *arguments, **control):
+    """What `finding` displays."""
+    displayed = []
+    monkeypatch.setattr(findings, "display", lambda data, raw: displayed.append(data))
+    finding(*arguments, **control)
+    return displayed[0]
+
+
+def test_means_and_spreads_are_computed(monkeypatch):
+    data = shown(monkeypatch, "F1", "It rises.", {"far": ROPE}, control={"home": HOME})
+    text = data["text/markdown"]
+    assert "**F1.** It rises." in text
+    assert "| far | 4.10 ± 1.00 | seeds 0, 1, 2; 1000 steps |" in text
+    assert "| home | 1.20 ± 0.00 | seeds 0, 1, 2; 1000 steps |" in text
+    # 4.0 and 4.2 less 1.0 and 1.4, over the mean of the seeds
+    assert "passage by passage: +2.900 ± 0.100 over 2 passages." in text
+
+
+def test_a_ceiling_needs_no_seeds(monkeypatch):
+    text = shown(monkeypatch, "F2", "It is low.", {"ALiBi": RIGHT}, control={"a bag": 0.29})
+    assert "| ALiBi | 0.40 ± 0.10 | seeds 0, 1, 2; 150 steps |" in text["text/markdown"]
+    assert "| a bag | 0.29 |  |" in text["text/markdown"]
+    assert "passage" not in text["text/markdown"]
+
+
+def test_what_is_stored_is_read_back():
+    one = Finding("F3", "So.", {"a": RIGHT}, {"b": RIGHT, "chance": 0.125})
+    again = read(json.loads(json.dumps(one.stored())))
+    assert again.rows() == one.rows() and again.change() == one.change() == ""
+    again.check()
+
+
+@pytest.mark.parametrize(
+    "number, records, control, says",
+    [
+        ("F1", {"far": ROPE[:1]}, {"home": HOME}, r"F1 rests on the seeds \[0\] of 'far'"),
+        ("F1", {"far": ROPE[:1] * 3}, {"home": HOME}, r"rests on the seeds \[0, 0, 0\] of 'far'"),
+        ("F1", {"far": ROPE}, {"home": HOME[1:]}, r"rests on the seeds \[1, 2\] of 'home'"),
+        ("F1", {"far": ROPE}, {"home": [r._replace(text="b") for r in HOME]}, "different text"),
+        ("F1", {"far": [*RIGHT[:2], RIGHT[2]._replace(steps=9)]}, {"c": 0.1}, r"\[9, 150\] steps"),
+        ("F1", {"far": ROPE}, {}, "F1 needs records, and a control"),
+        ("F1", {}, {"home": HOME}, "F1 needs records, and a control"),
+        ("1", {"far": ROPE}, {"home": HOME}, "a number such as F1, got '1'"),
+    ],
+)
+def test_a_sentence_that_its_records_do_not_carry_is_refused(
+    monkeypatch, number, records, control, says
+):
+    with pytest.raises(FindingError, match=says):
+        shown(monkeypatch, number, "So.", records, control=control)
