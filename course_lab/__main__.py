@@ -6,25 +6,24 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from pathlib import Path
 from typing import Any
 
 import torch
-from tqdm import tqdm
 
-from course_lab import benchmark, corpus, short, train, waveforms, zoo
+from course_lab import benchmark, budgets, corpus, costs, short, train, zoo
 from course_lab.checkpoints import Checkpoint, save_weights
 from course_lab.command_line import Arguments, Commands, add_command, folder_for, home, run
 from course_lab.errors import CourseError
-from course_lab.evaluation import bits_per_byte, next_byte
+from course_lab.evaluation import PASSAGES, bits_by_length, most_passages, next_byte
 from course_lab.figures import lines, measured, style
 from course_lab.parallel import group, is_first
+from course_lab.questions import QUESTIONS
 from course_lab.zoo import making
 from course_lab.zoo import report as zoo_report
 
-WINDOWS = 256  # of validation text, measured after a training
+REPORT_CARD = "report-card"  # the short trainings that are not of a question
 
 
 def _count(text: str) -> int:
@@ -34,19 +33,21 @@ def _count(text: str) -> int:
     return int(text)
 
 
-def measure_waveforms(arguments: Arguments) -> int:
-    """Measure the waveforms again (minutes), and store the results."""
-    return _store(waveforms.measure(progress=tqdm), waveforms.RESULTS)
-
-
 def measure_short(arguments: Arguments) -> int:
-    """Measure the short trainings again (minutes), and store the results."""
-    return _store(short.measure(progress=tqdm), short.RESULTS)
+    """Measure how the lessons' short trainings go on with more steps (hours): what is missing."""
+    known = [*QUESTIONS, REPORT_CARD]
+    if unknown := [name for name in arguments.questions if name not in known]:
+        raise CourseError(f"there is no question {unknown[0]!r}; there are {', '.join(known)}")
+    wanted = arguments.questions or known
+    budgets.make([name for name in wanted if name != REPORT_CARD], arguments.jobs)
+    if REPORT_CARD in wanted:
+        short.make(jobs=arguments.jobs)
+    return 0
 
 
-def _store(results: dict[str, Any], path: Path) -> int:
-    path.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-    print(f"wrote {path}")
+def measure_costs(arguments: Arguments) -> int:
+    """Measure what the schemes cost in training, by batch and length: what is missing."""
+    costs.measure([arguments.only] if arguments.only else costs.KINDS)
     return 0
 
 
@@ -97,16 +98,23 @@ def _train(arguments: Arguments, place: torch.device) -> None:
         weights = {name: value.clone().cpu() for name, value in model.state_dict().items()}
         save_weights(weights, path, {"scheme": scheme, "seed": str(seed)})
         checkpoint.path.unlink(missing_ok=True)
-        bits = bits_per_byte(model, data.validation, tier.length, most_windows=WINDOWS)
+        passages = min(PASSAGES, most_passages(data.validation))
+        if not passages:
+            print(f"{path}: written; the text that is kept for validation is too short to measure")
+            return
+        [bits] = bits_by_length(model, data.validation, [tier.length], passages)
         print(
-            f"{path}: {bits.mean:.3f} bits per byte (standard error "
-            f"{bits.standard_error:.3f}) at {tier.length} bytes"
+            f"{path}: {bits.mean():.3f} bits per byte at {tier.length} bytes, on {passages} "
+            "passages of text that it was not trained on"
         )
 
 
 def make_zoo(arguments: Arguments) -> int:
     """Train and measure the whole zoo (hours), continuing where it was stopped."""
-    making.make(arguments.tier, arguments.schemes or zoo.RECIPES, arguments.seeds, arguments.jobs)
+    longer = arguments.tier == "longer"
+    schemes = arguments.schemes or (making.LONGER if longer else tuple(zoo.RECIPES))
+    seeds = arguments.seeds or ((0,) if longer else zoo.SEEDS)
+    making.make(arguments.tier, schemes, seeds, arguments.jobs)
     return 0
 
 
@@ -134,8 +142,11 @@ def add_commands(commands: Commands) -> None:
     """All commands of the laboratory, with their options."""
     tiers: dict[str, Any] = {"choices": tuple(zoo.TIERS), "default": "small"}
     docs: dict[str, Any] = {"type": Path, "default": home("docs"), "metavar": "DIR"}
-    add_command(commands, "waveforms", measure_waveforms)
-    add_command(commands, "short", measure_short)
+    command = add_command(commands, "short", measure_short)
+    command.add_argument("questions", nargs="*", help="some of them; a wrong name lists them all")
+    command.add_argument("--jobs", type=_count, default=1, help="models at a time (default: 1)")
+    command = add_command(commands, "costs", measure_costs)
+    command.add_argument("--only", choices=costs.KINDS, help="memory takes seconds, time minutes")
     command = add_command(commands, "bench", run_benchmark)
     command.add_argument("--to", **docs)
     command.add_argument("--threads", type=_count, help="CPU threads (default: torch's choice)")
@@ -150,9 +161,9 @@ def add_commands(commands: Commands) -> None:
     command.add_argument("--resume", action="store_true", help="continue from the checkpoint")
     command.add_argument("--compile", action="store_true", help="needs a C++ compiler")
     command = add_command(commands, "zoo", make_zoo)
-    command.add_argument("schemes", nargs="*", help="some of the schemes (default: all)")
+    command.add_argument("schemes", nargs="*", help="some of the schemes (default: the tier's)")
     command.add_argument("--tier", **tiers)
-    command.add_argument("--seeds", type=int, nargs="+", default=making.SEEDS)
+    command.add_argument("--seeds", type=int, nargs="+", help="(default: the tier's)")
     command.add_argument("--jobs", type=_count, default=1, help="models at a time (default: 1)")
     add_command(commands, "results", write_results).add_argument("--to", **docs)
 

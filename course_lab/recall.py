@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import torch
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from course_lab.tasks import IGNORE, Batch, Task, right_answers
+from course_lab.tasks import IGNORE, Batch, Task, right_answers, shares_by_part
 
 KEYS, VALUES = 16, 8
 PAIRS = KEYS * VALUES
@@ -38,14 +39,16 @@ def recall(length: int, batch: int = 16) -> Task:
     return draw
 
 
-def accuracy_in_bins(model: nn.Module, length: int, bins: int) -> Tensor:
-    """The share of right answers by how far back the key appeared, in `bins` equal parts."""
-    exam = recall(length, batch=32)(torch.Generator().manual_seed(10**6))
-    tokens, questions = exam.tokens, exam.targets != IGNORE
-    right = right_answers(model, exam, torch.arange(length))[questions].double()
+def distances(batch: Batch) -> Int[Tensor, "batch length"]:
+    """How many places before each question its key appeared; of no meaning where none is asked."""
+    tokens = batch.tokens
     key = tokens - PAIRS  # that a question asks for
     appears = (tokens < PAIRS)[:, None, :] & (tokens[:, None, :] // VALUES == key[:, :, None])
-    distance = torch.arange(length) - appears.int().argmax(dim=-1)
-    part = distance[questions] * bins // length
-    total = torch.zeros(bins).double().index_add_(0, part, right)
-    return total / torch.bincount(part, minlength=bins)
+    return torch.arange(tokens.shape[1]) - appears.int().argmax(dim=-1)
+
+
+def accuracy_in_bins(model: nn.Module, length: int, bins: int) -> Float[Tensor, " bins"]:
+    """The share of right answers by how far back the key appeared, in `bins` equal parts."""
+    exam = recall(length, batch=32)(torch.Generator().manual_seed(10**6))
+    right = right_answers(model, exam, torch.arange(length))
+    return shares_by_part(right, distances(exam) * bins // length)

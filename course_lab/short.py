@@ -1,15 +1,17 @@
 """Trainings of seconds: one small model around any scheme, to set beside the course's ten.
 
-`course short` trains the ten again, three seeds each, and some of them on slices of the text, and
-writes `zoo/short.json`.
+`course short` trains the ten for three seeds and two numbers of steps, and some of them on slices
+of the text, as far as `zoo/short.json` does not have them yet.
 """
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Callable
+import platform
+import time
+from collections.abc import Iterable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,23 +19,28 @@ import torch
 from jaxtyping import UInt8
 from torch import Tensor
 
-from course_lab import corpus, probes, zoo
-from course_lab.evaluation import bits_per_byte, next_byte
+from course_lab import corpus, probes, units, zoo
+from course_lab.corpus import Corpus
+from course_lab.errors import CourseError
+from course_lab.evaluation import bits_by_length, next_byte
+from course_lab.machine import describe
 from course_lab.training import Training, one_thread
+from course_lab.units import Entry, Result, Store
 from course_lab.zoo import Make
 from course_lib.encodings import Sinusoidal
-from course_lib.model import Decoder, DecoderConfig
+from course_lib.model import DecoderConfig
 
 RESULTS = Path(__file__).parent / "zoo" / "short.json"
 TIER = zoo.Tier(
     "short", DecoderConfig(dim=64, num_layers=2, num_heads=2, hidden_dim=128), length=64,
     batch=16, steps=200, learning_rate=1e-2, dtype="float32", lengths=(64, 128, 256, 512),
 )  # fmt: skip
-SEEDS = 3
+LONGER = 2000  # steps: ten times as many
+SEEDS = (0, 1, 2)
 CURVE = 10  # training steps to a point of the curve
 LOOK = 40  # training steps from one look at the validation text to the next
-GLANCED = 2**13  # bytes measured at each look
-MEASURED = 2**16  # bytes measured after training: the same ones at each length
+GLANCED = 2  # passages measured at each look
+PASSAGES = 16  # measured after training: the same ones at each length
 SLICES = (20_000, 100_000, None)  # bytes; None is the whole text
 SLICED_STEPS = 400
 APART = 1_000_000  # bytes between the slices of two seeds
@@ -46,8 +53,19 @@ class Short(NamedTuple):
     """The training loss, a mean over every CURVE steps."""
     seen: list[float]
     """The loss on validation text, at TIER.length, after every LOOK steps."""
-    reach: dict[int, float]
-    """The loss on validation text after training, by length."""
+    passages: dict[int, list[float]]
+    """The loss on each passage of validation text after training, by length."""
+
+    @property
+    def reach(self) -> dict[int, float]:
+        """The mean over passages, by length."""
+        return {length: sum(bits) / len(bits) for length, bits in self.passages.items()}
+
+
+@cache
+def text() -> Corpus:
+    """The text that is trained and measured on, read once."""
+    return corpus.python_source()
 
 
 def run(
@@ -58,9 +76,9 @@ def run(
     `train` is the text to train on (default: the corpus's). Raises FloatingPointError when the
     loss is infinite or not a number, and whatever the scheme raises.
     """
-    text = corpus.python_source()
+    data = text()
     model = zoo.build_around(make, TIER.config, seed)
-    task = next_byte(text.train if train is None else train, TIER.length, TIER.batch)
+    task = next_byte(data.train if train is None else train, TIER.length, TIER.batch)
     seen = []
     with one_thread():
         training = Training(model, task, steps, TIER.learning_rate, seed)
@@ -68,16 +86,17 @@ def run(
             if not math.isfinite(training.step()):
                 raise FloatingPointError(f"the loss is no longer a number at step {step}")
             if step % LOOK == 0:
-                seen.append(_bits(model, text.validation, TIER.length, GLANCED // TIER.length))
-        sample = text.validation[: MEASURED + 1]
-        reach = {n: _bits(model, sample, n) for n in TIER.lengths}
+                glance = bits_by_length(model, data.validation, [TIER.length], GLANCED)
+                seen.append(round(glance.mean().item(), 4))
+        measured = bits_by_length(model, data.validation, TIER.lengths, PASSAGES)
     losses = torch.tensor(training.losses[: steps // CURVE * CURVE])
-    curve = (losses / math.log(2)).reshape(-1, CURVE).mean(dim=1).tolist()
-    return Short([round(bits, 4) for bits in curve], seen, reach)
+    curve = (losses / math.log(2)).reshape(-1, CURVE).mean(dim=1)
+    passages = dict(zip(TIER.lengths, map(_rounded, measured), strict=True))
+    return Short(_rounded(curve), seen, passages)
 
 
-def _bits(model: Decoder, data: Tensor, length: int, most_windows: int | None = None) -> float:
-    return round(bits_per_byte(model, data, length, most_windows=most_windows).mean, 4)
+def _rounded(values: Tensor) -> list[float]:
+    return [round(value, 4) for value in values.tolist()]
 
 
 def known(name: str) -> Make:
@@ -96,39 +115,158 @@ SLICED: dict[str, Make] = {
 """What is trained on slices. The sinusoid has three amplitudes; the embeddings have size 1."""
 
 
-def measure(progress: Callable = iter) -> dict[str, Any]:
-    """Everything that `short.json` holds: some minutes on one core."""
-    text = corpus.python_source().train
-    small, seeds = zoo.TIERS["small"], range(SEEDS)
+class Unit(NamedTuple):
+    """A training of a part, or the probes of a scheme."""
 
-    def seen(make: Make, size: int | None) -> list[list[float]]:
-        return [run(make, seed, text[APART * seed :][:size], SLICED_STEPS).seen for seed in seeds]
+    part: str  # "schemes", "slices" or "probes"
+    scheme: str
+    seed: int = 0
+    steps: int = 0
+    size: int | None = None  # bytes of the slice
 
-    untimed = [name for name in probes.PROBES if name != "training time"]
+
+def units_of(part: str) -> list[Unit]:
+    """What a part consists of, the shortest first."""
+    match part:
+        case "probes":
+            return [Unit(part, name) for name in zoo.RECIPES]
+        case "schemes":
+            return [
+                Unit(part, name, seed, steps)
+                for steps in (TIER.steps, LONGER) for name in zoo.RECIPES for seed in SEEDS
+            ]  # fmt: skip
+    return [
+        Unit(part, name, seed, SLICED_STEPS, size)
+        for name in SLICED for size in SLICES for seed in SEEDS
+    ]  # fmt: skip
+
+
+PARTS = ("probes", "schemes", "slices")
+
+
+def make(parts: Iterable[str] = PARTS, jobs: int = 1) -> None:
+    """Measure what is not there yet, or was measured with other settings; Ctrl-C at any time."""
+    runs = {store().unit_of(run): run["settings"] for run in store().read()["runs"]}
+    for part in parts:
+        todo = [unit for unit in units_of(part) if runs.get(unit) != settings()]
+        units.do(store(), todo, measure, jobs, part)
+
+
+def measure(unit: Unit) -> Result:
+    """Probe a scheme, or train a small model with it."""
+    start = time.perf_counter()
+    made, records = _probed(unit.scheme) if unit.part == "probes" else _trained(unit)
+    entry = {
+        **unit._asdict(),
+        **made,
+        "settings": settings(),
+        "seconds": round(time.perf_counter() - start, 1),
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "machine": describe(),
+    }
+    return Result(entry, [{**unit._asdict(), **record} for record in records])
+
+
+def settings() -> Entry:
+    """What every measurement depends on."""
+    return {**TIER.settings(), "passages": PASSAGES, "glanced": GLANCED, "apart": APART}
+
+
+def _probed(name: str) -> Result:
+    scheme = zoo.recipe(name).scheme(zoo.TIERS["small"])
+    untimed = [probe for probe in probes.PROBES if probe != "training time"]
+    found = probes.run(scheme, only=untimed)
+    return Result({}, [{"probe": probe, **f._asdict()} for probe, f in found.items()])
+
+
+def _trained(unit: Unit) -> Result:
+    if unit.part == "schemes":
+        short = run(known(unit.scheme), unit.seed, steps=unit.steps)
+    else:
+        piece = text().train[APART * unit.seed :][: unit.size]
+        short = run(SLICED[unit.scheme], unit.seed, piece, unit.steps)
+    records = [{"length": n, "bits": bits} for n, bits in short.passages.items()]
+    return Result({"curve": short.curve, "seen": short.seen}, records)
+
+
+# Reading -------------------------------------------------------------------------------------
+
+
+def store() -> Store[Unit]:
+    """What was measured."""
+    return Store(RESULTS, _unit, _order)
+
+
+def results(steps: int = TIER.steps) -> dict[str, Any]:
+    """What was measured, as shipped with the course.
+
+    "schemes" holds curve, seen, passages and reach of a `Short` for each seed of the ten, trained
+    for `steps`; "slices" what was seen while training on slices, by their size in bytes; "probes"
+    the findings of each scheme. Raises CourseError if something is missing.
+    """
+    shorts, found = _shorts(), _findings()
+
+    def of_seeds(*unit: Any) -> list[Short]:
+        part, scheme, *rest = unit
+        return [shorts[Unit(part, scheme, seed, *rest)] for seed in SEEDS]
+
+    try:
+        return {
+            "schemes": {
+                name: [
+                    {**short._asdict(), "reach": short.reach}
+                    for short in of_seeds("schemes", name, steps)
+                ]
+                for name in zoo.RECIPES
+            },
+            "slices": {
+                name: {
+                    str(size): [
+                        short.seen for short in of_seeds("slices", name, SLICED_STEPS, size)
+                    ]
+                    for size in SLICES
+                }
+                for name in SLICED
+            },
+            "probes": {name: found[name] for name in zoo.RECIPES},
+        }
+    except KeyError as error:
+        raise CourseError(
+            f"{RESULTS.name} has no {error}: run `course short report-card`, or `git checkout "
+            "course_lab/zoo` to get it back"
+        ) from None
+
+
+def _shorts() -> dict[Unit, Short]:
+    """Every training that was stored."""
+    stored = store().read()
+    passages: dict[Unit, dict[int, list[float]]] = {}
+    for record in stored["records"]:
+        if record["part"] != "probes":
+            passages.setdefault(_unit(record), {})[record["length"]] = record["bits"]
     return {
-        "settings": TIER.settings() | {"sliced_steps": SLICED_STEPS, "torch": torch.__version__},
-        "probes": {
-            name: {
-                probe: finding._asdict()
-                for probe, finding in probes.run(recipe.scheme(small), only=untimed).items()
-            }
-            for name, recipe in zoo.RECIPES.items()
-        },
-        "schemes": {
-            name: [run(known(name), seed)._asdict() for seed in seeds]
-            for name in progress(zoo.RECIPES)
-        },
-        "slices": {
-            name: {str(size): seen(make, size) for size in SLICES}
-            for name, make in progress(SLICED.items())
-        },
+        (unit := _unit(run)): Short(run["curve"], run["seen"], passages[unit])
+        for run in stored["runs"]
+        if run["part"] != "probes"
     }
 
 
-def results() -> dict[str, Any]:
-    """What `measure` returned when it was last run, as shipped with the course."""
-    content = json.loads(RESULTS.read_text(encoding="utf-8"))
-    for shorts in content["schemes"].values():
-        for short in shorts:
-            short["reach"] = {int(length): bits for length, bits in short["reach"].items()}
-    return content
+def _findings() -> dict[str, dict[str, Entry]]:
+    """The findings of each scheme that was probed, by probe."""
+    found: dict[str, dict[str, Entry]] = {}
+    for record in store().read()["records"]:
+        if record["part"] == "probes":
+            finding = {key: record[key] for key in probes.Finding._fields}
+            found.setdefault(record["scheme"], {})[record["probe"]] = finding
+    return found
+
+
+def _unit(entry: Entry) -> Unit:
+    return Unit(*(entry[name] for name in Unit._fields))
+
+
+def _order(entry: Entry) -> tuple:
+    *names, size = _unit(entry)
+    probe = list(probes.PROBES).index(entry["probe"]) if "probe" in entry else 0
+    return *names, size or math.inf, entry.get("length", 0), probe

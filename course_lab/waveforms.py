@@ -1,16 +1,14 @@
 """Other waveforms in place of the sine: what makes sine and cosine a good pair?
 
 Each variant changes one thing in the sinusoidal encoding; `similarity_spread` and `shift_error`
-measure its geometry, `trained_model` and `accuracy_by_place` how a small model works with it.
-`course waveforms` runs everything again and writes `zoo/waveforms.json`.
+measure its geometry, `trained_model` and `accuracy_by_place` how a small model works with it. How
+that goes with more training is the question "waveforms" of `budgets`.
 """
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable
-from pathlib import Path
 from typing import NamedTuple
 
 import torch
@@ -20,13 +18,11 @@ from torch import Tensor
 from course_lab.machine import device
 from course_lab.tasks import right_answers, steps_back
 from course_lab.training import train
-from course_lib.encodings import PositionScheme, Sinusoidal
+from course_lib.encodings import PositionScheme
 from course_lib.model import Decoder, DecoderConfig
 
-RESULTS = Path(__file__).parent / "zoo" / "waveforms.json"
 DIM, LENGTH, DISTANCE, VOCAB = 32, 64, 5, 8
-STEPS, SEEDS = 400, 5
-LONGER, FEWER_SEEDS = 1600, 3
+STEPS = 400
 AMPLITUDES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 QUARTER = math.pi / 2
 
@@ -143,39 +139,3 @@ def accuracy_by_place(model: Decoder, length: int) -> Float[Tensor, " length"]:
     """The share of right answers at every place of texts of `length` tokens, 256 of them."""
     exam = steps_back(DISTANCE, VOCAB, length, batch=256)(torch.Generator().manual_seed(10**6))
     return right_answers(model, exam, torch.arange(length)).mean(dim=0)
-
-
-def measure(progress: Callable = iter) -> dict:
-    """Geometry of every waveform, accuracy of each seed: about ten minutes on two cores."""
-    schemes: dict[str, PositionScheme] = {
-        **{name: Waves(waveform, DIM) for name, waveform in WAVEFORMS.items()},
-        **{f"amplitude {scale:g}": Sinusoidal(DIM, scale=scale) for scale in AMPLITUDES},
-    }
-
-    def accuracy(scheme: PositionScheme, seed: int, steps: int) -> float:
-        model = trained_model(scheme, seed, steps, progress=False)
-        return accuracy_by_place(model, LENGTH).nanmean().item()
-
-    def accuracies(steps: int, seeds: int) -> dict[str, list[float]]:
-        return {
-            name: [accuracy(scheme, seed, steps) for seed in range(seeds)]
-            for name, scheme in progress(schemes.items())
-        }
-
-    return {
-        "settings": {
-            "task": f"which token stood {DISTANCE} places before, of {VOCAB}", "dim": DIM,
-            "length": LENGTH, "steps": STEPS, "longer": LONGER, "torch": torch.__version__,
-        },
-        "geometry": {
-            name: {"spread": similarity_spread(waveform), "shift_error": shift_error(waveform)}
-            for name, waveform in WAVEFORMS.items()
-        },
-        "accuracy": accuracies(STEPS, SEEDS),
-        "accuracy after longer": accuracies(LONGER, FEWER_SEEDS),
-    }  # fmt: skip
-
-
-def results() -> dict:
-    """What `measure` returned when it was last run, as shipped with the course."""
-    return json.loads(RESULTS.read_text(encoding="utf-8"))

@@ -24,7 +24,7 @@ CELL = "style='border: 1px solid #BBBBBB; padding: 0.3em'"
 ENDS = (short.TIER.lengths[0], short.TIER.lengths[-1])
 NOTE = (
     f"A small model, trained for {short.TIER.steps} steps at {short.TIER.length} bytes. This "
-    f"scheme: one seed. The course's ten: the mean of {short.SEEDS} seeds."
+    f"scheme: one seed. The course's ten: the mean of {len(short.SEEDS)} seeds."
 )
 
 

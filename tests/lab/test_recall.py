@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from course_lab.recall import KEYS, PAIRS, VALUES, VOCAB, accuracy_in_bins, recall
+from course_lab.recall import KEYS, PAIRS, VALUES, VOCAB, accuracy_in_bins, distances, recall
 from course_lab.tasks import IGNORE
 
 
@@ -22,6 +22,18 @@ def test_every_answer_is_the_value_told_before():
             else:
                 assert answer == IGNORE and not told
         assert len(told) == KEYS
+
+
+def test_distances_count_back_to_the_key():
+    batch = recall(40, batch=5)(torch.Generator().manual_seed(1))
+    found = distances(batch).tolist()
+    for text, answers, back in zip(
+        batch.tokens.tolist(), batch.targets.tolist(), found, strict=True
+    ):
+        for place, answer in enumerate(answers):
+            if answer != IGNORE:
+                told = (text[place] - PAIRS) * VALUES + answer
+                assert text.index(told) == place - back[place]
 
 
 class Knows(nn.Module):

@@ -1,9 +1,14 @@
 """Short trainings: alike for every scheme, and stored as they are made."""
 
+import json
+from dataclasses import replace
+from unittest.mock import ANY
+
 import pytest
 import torch
 
 from course_lab import probes, short, zoo
+from course_lab.errors import CourseError
 from course_lib.encodings import NoPosition, PositionScheme
 
 
@@ -36,20 +41,100 @@ def test_a_loss_that_is_no_number_ends_the_run():
         short.run(lambda config: Broken(), steps=10)
 
 
+@pytest.fixture
+def tiny(monkeypatch, tmp_path):
+    """Trainings of a few steps on a few passages, whose results lie in a folder of their own."""
+    monkeypatch.setattr(short, "RESULTS", tmp_path / "short.json")
+    monkeypatch.setattr(short, "TIER", replace(
+        short.TIER, config=replace(short.TIER.config, dim=16), steps=10, length=32, lengths=(32,)
+    ))  # fmt: skip
+    for name, value in {
+        "LONGER": 20, "SLICED_STEPS": 40, "PASSAGES": 2, "GLANCED": 1, "SEEDS": (0, 1),
+        "SLICES": (20_000,), "SLICED": {"rope": short.known("rope")},
+    }.items():  # fmt: skip
+        monkeypatch.setattr(short, name, value)
+    few = {name: probes.PROBES[name] for name in ("order", "parameters")}
+    monkeypatch.setattr(probes, "PROBES", few)
+    monkeypatch.setattr(zoo, "RECIPES", {name: zoo.RECIPES[name] for name in ("rope", "none")})
+
+
+def content():
+    """What is stored, but for what another run measures otherwise."""
+    stored = json.loads(short.RESULTS.read_text())
+    for run in stored["runs"]:
+        assert run.pop("seconds") >= 0
+    return stored
+
+
+def test_an_interrupted_run_goes_on_where_it_was(tiny, monkeypatch):
+    short.make()
+    whole = content()
+    assert len(whole["runs"]) == 2 + 2 * 2 * 2 + 2
+    short.RESULTS.unlink()
+    measure, left = short.measure, [5]
+
+    def stopping(unit):
+        left[0] -= 1
+        if left[0] < 0:
+            raise KeyboardInterrupt
+        return measure(unit)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(short, "measure", stopping)
+        with pytest.raises(KeyboardInterrupt):
+            short.make()
+        assert len(content()["runs"]) == 5
+        left[0] = 7
+        short.make(reversed(short.PARTS))
+        assert left == [0]
+    assert content() == whole
+
+
+def test_another_setting_is_measured_again(tiny, monkeypatch):
+    short.make(["slices"])
+    monkeypatch.setattr(short, "PASSAGES", 3)
+    short.make(["slices"])
+    bits = [record["bits"] for record in short.store().read()["records"]]
+    assert [len(passages) for passages in bits] == [3, 3]
+
+
+def test_results_are_read_as_they_were_measured(tiny):
+    short.make()
+    for steps in (10, 20):
+        runs = short.results(steps)["schemes"]["rope"]
+        for seed, stored in enumerate(runs):
+            again = short.run(short.known("rope"), seed, steps=steps)
+            assert stored == {**again._asdict(), "reach": again.reach}
+            assert stored["reach"][32] == pytest.approx(sum(again.passages[32]) / 2)
+    piece = short.text().train[short.APART :][:20_000]
+    again = short.run(short.known("rope"), 1, piece, steps=40).seen
+    assert short.results(steps=10)["slices"] == {"rope": {"20000": [ANY, again]}}
+    assert short.results(steps=10)["probes"]["none"]["order"]["says"] == "blind to order"
+
+
+def test_what_is_not_there_says_how_to_make_it(tiny):
+    short.make(["probes"])
+    with pytest.raises(CourseError, match="short.json has no .*rope.*: run `course short report-c"):
+        short.results(steps=10)
+
+
 def test_the_stored_results_are_of_these_settings_and_of_all():
-    stored = short.results()
-    settings = stored["settings"]
-    assert settings["sliced_steps"] == short.SLICED_STEPS
-    assert short.TIER.settings().items() <= settings.items()
-    assert list(stored["schemes"]) == list(stored["probes"]) == list(zoo.RECIPES)
-    for runs in stored["schemes"].values():
-        assert len(runs) == short.SEEDS
-        assert all(list(run["reach"]) == list(short.TIER.lengths) for run in runs)
-    for by_size in stored["slices"].values():
-        assert [len(runs) for runs in by_size.values()] == [short.SEEDS] * len(short.SLICES)
+    runs = {short.store().unit_of(run): run for run in short.store().read()["runs"]}
+    assert {*runs} == {unit for part in short.PARTS for unit in short.units_of(part)}
+    assert all(run["settings"] == short.settings() for run in runs.values())
+    for steps in (short.TIER.steps, short.LONGER):
+        stored = short.results(steps)
+        assert list(stored["schemes"]) == list(stored["probes"]) == list(zoo.RECIPES)
+        for trained in stored["schemes"].values():
+            assert len(trained) == len(short.SEEDS)
+            assert all(list(run["passages"]) == list(short.TIER.lengths) for run in trained)
+            assert all(len(run["curve"]) == steps // short.CURVE for run in trained)
+            assert all(len(bits) == short.PASSAGES for run in trained
+                       for bits in run["passages"].values())  # fmt: skip
+    for by_size in short.results()["slices"].values():
+        assert [len(runs) for runs in by_size.values()] == [len(short.SEEDS)] * len(short.SLICES)
         assert all(len(seen) == short.SLICED_STEPS // short.LOOK
                    for runs in by_size.values() for seen in runs)  # fmt: skip
-    assert list(stored["slices"]) == list(short.SLICED)
 
 
 @pytest.mark.parametrize("name", ["rope", "none"])

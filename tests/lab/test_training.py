@@ -209,13 +209,3 @@ def test_geometry_by_hand():
     assert waveforms.shift_error(waveforms.Waveform(), dim=2) < 1e-6
     # the best multiple of sin p for sin(p + 5) is cos 5, which leaves |sin 5| of it
     assert abs(waveforms.shift_error(opposite, offset=5, dim=2) - abs(math.sin(5))) < 0.01
-
-
-def test_stored_results_are_those_of_this_code():
-    stored = waveforms.results()
-    assert set(waveforms.WAVEFORMS) < set(stored["accuracy"])
-    assert stored["settings"]["steps"] == waveforms.STEPS
-    for name, waveform in waveforms.WAVEFORMS.items():
-        geometry = stored["geometry"][name]
-        assert math.isclose(geometry["spread"], waveforms.similarity_spread(waveform), abs_tol=1e-6)
-        assert len(stored["accuracy"][name]) == waveforms.SEEDS

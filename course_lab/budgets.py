@@ -1,0 +1,194 @@
+"""How far the small models of the lessons come with more training: three seeds, several budgets.
+
+A lesson trains for seconds, so what its model cannot do may be what it has not learned yet. Here
+every question that a lesson trains for is asked after 1, 2, 5 and 10 times the lesson's own steps.
+Each point is a training of its own, whose learning rate falls to zero at its end; the first is the
+lesson's own model. `course short` measures what is missing in `zoo/budgets.json`.
+"""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from course_lab import questions, tasks, units
+from course_lab.machine import describe, device
+from course_lab.questions import QUESTIONS, STRETCHES, exam, model_for
+from course_lab.stretching import stretched
+from course_lab.tasks import Batch
+from course_lab.training import train
+from course_lab.units import Entry, Result, Store
+from course_lib.model import Decoder
+
+RESULTS = Path(__file__).parent / "zoo" / "budgets.json"
+SEEDS = (0, 1, 2)
+PAIRS_AT_ONCE = 2**19  # of queries and keys, for each head
+
+
+class Unit(NamedTuple):
+    """A training, and its exams."""
+
+    question: str
+    variant: str
+    seed: int
+    steps: int
+
+
+def units_of(slug: str) -> list[Unit]:
+    """All trainings for a question, the shortest first."""
+    question = QUESTIONS[slug]
+    return [
+        Unit(slug, variant, seed, multiple * question.steps)
+        for multiple in question.multiples
+        for variant in question.variants
+        for seed in SEEDS
+    ]
+
+
+def make(slugs: Iterable[str], jobs: int = 1) -> None:
+    """Measure what is not there yet, or was measured with other settings; Ctrl-C at any time."""
+    runs = {store().unit_of(run): run["settings"] for run in store().read()["runs"]}
+    for slug in slugs:
+        todo = [unit for unit in units_of(slug) if runs.get(unit) != settings(unit)]
+        units.do(store(), todo, measure, jobs, slug)
+
+
+def measure(unit: Unit) -> Result:
+    """Train the model of `unit` and examine it."""
+    start = time.perf_counter()
+    model = trained(*unit, progress=False)
+    run = {
+        **unit._asdict(),
+        "settings": settings(unit),
+        "seconds": round(time.perf_counter() - start, 1),
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "machine": describe(),
+    }
+    return Result(run, [{**unit._asdict(), **record} for record in examined(model, unit)])
+
+
+def trained(
+    slug: str, variant: str, seed: int = 0, steps: int | None = None, progress: bool = True
+) -> Decoder:
+    """The model of a point, trained here: some seconds for the lesson's own steps (default)."""
+    question, chosen = QUESTIONS[slug], QUESTIONS[slug].variants[variant]
+    model = model_for(slug, variant, seed).to(device())
+    task = question.task(length=question.length, batch=question.batch, **chosen.task)
+    train(model, task, steps or question.steps, question.learning_rate, seed, progress=progress)
+    return model
+
+
+def answers(model: nn.Module, batch: Batch) -> Tensor:
+    """What `right_answers` returns, at positions 0, 1, ..., some texts at a time."""
+    length = batch.tokens.shape[1]
+    some = max(1, PAIRS_AT_ONCE // length**2)
+    parts = zip(batch.tokens.split(some), batch.targets.split(some), strict=True)
+    positions = torch.arange(length)
+    return torch.cat([tasks.right_answers(model, Batch(*part), positions) for part in parts])
+
+
+def examined(model: Decoder, unit: Unit) -> list[Entry]:
+    """The share of right answers at each length, as the model is and stretched."""
+    question, variant = QUESTIONS[unit.question], QUESTIONS[unit.question].variants[unit.variant]
+    records = []
+    for length in (question.length, *question.lengths):
+        batch = exam(unit.question, length, **variant.task)
+        readers: dict[str | None, nn.Module] = {None: model}
+        if length > question.length:
+            sizes = model.config.head_dim, question.length, length / question.length
+            readers |= {
+                name: stretched(model, STRETCHES[name](*sizes)) for name in variant.stretches
+            }
+        for method, reader in readers.items():
+            right = answers(reader, batch)
+            record: Entry = {
+                "method": method, "length": length, "asked": int((~right.isnan()).sum()),
+                "accuracy": round(right.nanmean().item(), 4),
+            }  # fmt: skip
+            if question.bins:
+                part = question.bins(batch) // question.length
+                shares = tasks.shares_by_part(right, part).tolist()
+                record["bins"] = [round(share, 4) for share in shares]
+            records.append(record)
+    return records
+
+
+def settings(unit: Unit) -> Entry:
+    """What the measurement of `unit` depends on, besides what its name says."""
+    question, variant = QUESTIONS[unit.question], QUESTIONS[unit.question].variants[unit.variant]
+    return {
+        "task": _plain(partial(question.task, **variant.task)),
+        "config": vars(replace(question.config, **variant.sizes)),
+        "scheme": _plain(variant.make),
+        "length": question.length,
+        "batch": question.batch,
+        "learning_rate": question.learning_rate,
+        "exams": [
+            questions.EXAM_TOKENS,
+            questions.EXAM_SEED,
+            list(question.lengths),
+            question.later_half,
+        ],
+        "stretches": list(variant.stretches),
+    }
+
+
+def _plain(value: Any) -> Any:
+    """`value` for JSON: a function as its name and what it is called with."""
+    if isinstance(value, partial):
+        named = {name: _plain(argument) for name, argument in value.keywords.items()}
+        return [value.func.__name__, *value.args, named]
+    if isinstance(value, tuple):
+        return [_plain(part) for part in value]
+    return value.__name__ if callable(value) else value
+
+
+# Reading -------------------------------------------------------------------------------------
+
+
+def store() -> Store[Unit]:
+    """What was measured."""
+    return Store(RESULTS, _unit, _order)
+
+
+def records(slug: str) -> list[Entry]:
+    """What was measured for a question: question, variant, seed, steps, method, length, accuracy.
+
+    And asked (how many questions), and where the question has them bins: accuracy by distance or
+    place, in bins of the trained length. `method` is None for the model as trained.
+    """
+    return [record for record in store().read()["records"] if record["question"] == slug]
+
+
+def accuracies(
+    slug: str, steps: int | None = None, length: int | None = None, method: str | None = None
+) -> dict[str, list[float]]:
+    """The share of right answers of each variant, a number for each seed.
+
+    After `steps` (default: the lesson's own), at `length` (default: trained).
+    """
+    question = QUESTIONS[slug]
+    wanted = steps or question.steps, length or question.length, method
+    found = [r for r in records(slug) if (r["steps"], r["length"], r["method"]) == wanted]
+    by_variant = {
+        name: [record["accuracy"] for record in found if record["variant"] == name]
+        for name in question.variants
+    }
+    return {name: shares for name, shares in by_variant.items() if shares}
+
+
+def _unit(entry: Entry) -> Unit:
+    return Unit(*(entry[name] for name in Unit._fields))
+
+
+def _order(entry: Entry) -> tuple:
+    return *_unit(entry), entry.get("length", 0), entry.get("method") or ""

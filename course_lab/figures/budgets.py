@@ -1,0 +1,152 @@
+"""The one picture of a budget: accuracy over training steps, beside what simpler readers get."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
+
+from course_lab import budgets
+from course_lab.figures import style
+from course_lab.figures.plots import draw_mark, note
+from course_lab.questions import QUESTIONS, ceilings
+
+Curves = dict[str, dict[int, list[float]]]
+"""For each variant the number of steps, with the accuracy of each seed after so many."""
+
+COLORS = (
+    style.BLUE, style.ORANGE, style.GREEN, style.RED, style.PURPLE, style.SKY, style.BLACK,
+    style.GREY,
+)  # fmt: skip
+UNNAMED = [
+    {"color": color, "linestyle": "-", "marker": marker}
+    for color, marker in zip(COLORS, "oDsPXv^*", strict=True)
+]
+"""Looks of variants that are not named after a scheme."""
+AGAIN = ((0, (1, 1)), (0, (5, 1.5)), (0, (4, 1, 1, 1)))
+"""Dashes of the second, third and fourth variant of a scheme; their dots are hollow."""
+HALO = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.5}
+
+
+def budget(
+    slug: str,
+    title: str,
+    *,
+    variants: Iterable[str] | None = None,
+    lengths: Sequence[int] | None = None,
+    method: str | None = None,
+    height: float = 3.8,
+) -> Figure:
+    """Accuracy over the steps of training, for a question of `course_lab.questions`.
+
+    A line joins the means over seeds of each variant (default: all), and each seed is a dot. The
+    vertical line marks the lesson's own budget; levels are what simpler readers get, and chance.
+    There is a panel for each of `lengths` (default: the trained one); `method` is how a trained
+    RoPE was stretched for the exam.
+    """
+    question, panels = QUESTIONS[slug], lengths or (QUESTIONS[slug].length,)
+    fig, all_axes = style.figure(7.6, height, columns=len(panels), sharey=True, squeeze=False)
+    steps = [multiple * question.steps for multiple in question.multiples]
+    for ax, length in zip(all_axes[0], panels, strict=True):
+        found = curves(slug, variants, length, method)
+        for name, look in _looks(found):
+            _draw(ax, name, found[name], look)
+        _draw_levels(ax, {**ceilings(slug, length), "chance": question.chance})
+        draw_mark(ax, f"the lesson: {question.steps}", question.steps)
+        ax.set_xscale("log")
+        ax.set_xticks(steps, [f"{count:,}".replace(",", " ") for count in steps])
+        ax.xaxis.set_minor_locator(NullLocator())
+        ax.set(xlabel="training steps", ylim=(0, 1.13), yticks=np.linspace(0, 1, 6))
+        if len(panels) > 1:
+            trained = ", trained" if length == question.length else ""
+            ax.set_title(f"{length} tokens{trained}", fontsize=10)
+    all_axes[0, 0].set_ylabel("accuracy")
+    handles, labels = all_axes[0, 0].get_legend_handles_labels()
+    fig.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=9)
+    fig.suptitle(f"{title}\n", x=0.01, ha="left", fontsize=11)
+    fig.text(0.01, 0.93, question.label, fontsize=9, color=style.GREY)
+    return fig
+
+
+def budget_alt(
+    slug: str,
+    *,
+    variants: Iterable[str] | None = None,
+    lengths: Sequence[int] | None = None,
+    method: str | None = None,
+) -> str:
+    """The alternative text of `budget`, with the same arguments: means over seeds, by steps."""
+    question = QUESTIONS[slug]
+    sentences = [
+        f"Accuracy over training steps: {question.label} The lesson's own budget is "
+        f"{question.steps} steps, and chance {question.chance:.2f}."
+    ]
+    for length in lengths or (question.length,):
+        sentences.append(f"In texts of {length} tokens:")
+        for name, of_steps in curves(slug, variants, length, method).items():
+            means = (f"{np.mean(seeds):.2f} after {steps}" for steps, seeds in of_steps.items())
+            sentences.append(f"{name} {', '.join(means)};")
+        levels = (f"{name} {level:.2f}" for name, level in ceilings(slug, length).items())
+        sentences.append(f"for comparison {', '.join([*levels, f'chance {question.chance:.2f}'])}.")
+    return " ".join(sentences)
+
+
+def curves(
+    slug: str,
+    variants: Iterable[str] | None = None,
+    length: int | None = None,
+    method: str | None = None,
+) -> Curves:
+    """What `budget` draws at one length. Raises ValueError for a variant that is not there."""
+    question = QUESTIONS[slug]
+    by_steps = {
+        multiple * question.steps: budgets.accuracies(
+            slug, multiple * question.steps, length, method
+        )
+        for multiple in question.multiples
+    }
+    every = dict.fromkeys(name for found in by_steps.values() for name in found)
+    chosen = every if variants is None else tuple(variants)
+    if unknown := [name for name in chosen if name not in every]:
+        raise ValueError(f"variants must be among {', '.join(every)}, got {unknown[0]}")
+    return {
+        name: {steps: found[name] for steps, found in by_steps.items() if name in found}
+        for name in chosen
+    }
+
+
+def _looks(names: Iterable[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """A look for each variant: that of its scheme, changed where another variant has it already."""
+    unnamed, used = iter(UNNAMED), Counter[str]()
+    for name in names:
+        look = dict(style.look_of(name)) or next(unnamed)
+        if times := used[look["color"]]:
+            look |= {"linestyle": AGAIN[(times - 1) % len(AGAIN)], "markerfacecolor": "white"}
+        used[look["color"]] += 1
+        yield name, look
+
+
+def _draw(ax: Axes, name: str, of_steps: dict[int, list[float]], look: dict[str, Any]) -> None:
+    """A line through the means, and a dot for each seed."""
+    means = [np.mean(seeds) for seeds in of_steps.values()]
+    line = {key: value for key, value in look.items() if "marker" not in key}
+    dots = {**look, "linestyle": "", "markersize": 4}
+    ax.plot(list(of_steps), means, **line)
+    for steps, seeds in of_steps.items():
+        ax.plot([steps] * len(seeds), seeds, **dots)
+    ax.plot([], [], label=name, **{**look, "markersize": 4})
+
+
+def _draw_levels(ax: Axes, levels: dict[str, float]) -> None:
+    """Named horizontal lines; neighbours carry their names at different ends."""
+    for at, (name, level) in enumerate(sorted(levels.items(), key=lambda item: item[1])):
+        dashes = "--" if name == "chance" else ":"
+        ax.axhline(level, color=style.BLACK, linewidth=1, linestyle=dashes, zorder=1)
+        end, side = (1.0, "right") if at % 2 else (0.0, "left")
+        note(ax, f"{name} {level:.2f}", (end, level), (2 - 4 * (at % 2), 2), ha=side, fontsize=8,
+             xycoords=("axes fraction", "data"), bbox=HALO, zorder=3)  # fmt: skip

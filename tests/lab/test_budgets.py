@@ -1,0 +1,211 @@
+"""Budgets of short trainings: measured unit by unit, stopped, gone on with, and read."""
+
+import json
+from dataclasses import replace
+from functools import partial
+
+import pytest
+import torch
+from torch import nn
+
+from course_lab import budgets, questions, tasks
+from course_lab.__main__ import main
+from course_lab.budgets import Unit
+from course_lab.questions import EXAM_TOKENS, QUESTIONS, Question, Variant
+from course_lib.encodings import ScaledFrequencies, rotary_frequencies
+from course_lib.model import DecoderConfig
+
+TINY = Question(
+    "which token stood one before?",
+    partial(tasks.steps_back, 1, 4), DecoderConfig(4, 8, num_layers=1, num_heads=1, hidden_dim=8),
+    length=6, batch=4, steps=2, multiples=(1, 3), chance=1 / 4, lengths=(12,),
+    bins=questions.places,
+    variants={
+        "no position": Variant(questions.none),
+        "RoPE": Variant(questions.rope, stretches=("interpolation",)),
+        "RoPE, 2 layers": Variant(questions.rope, {"num_layers": 2}),
+    },
+)  # fmt: skip
+
+
+@pytest.fixture
+def tiny(monkeypatch, tmp_path):
+    """Two tiny questions, whose results lie in a folder of their own."""
+    table = {"one-back": TINY, "two-back": replace(TINY, task=partial(tasks.steps_back, 2, 4))}
+    for module in (budgets, questions):
+        monkeypatch.setattr(module, "QUESTIONS", table)
+    monkeypatch.setattr(questions, "EXAM_TOKENS", 96)
+    monkeypatch.setattr(budgets, "RESULTS", tmp_path / "budgets.json")
+    return table
+
+
+def content():
+    """What is stored, but for what another run measures otherwise."""
+    stored = json.loads(budgets.RESULTS.read_text())
+    for run in stored["runs"]:
+        assert run.pop("seconds") >= 0
+    return stored
+
+
+def interrupted(monkeypatch, after):
+    """Let Ctrl-C come in the middle of a measurement, after so many of them."""
+    measure, done = budgets.measure, []
+
+    def stopping(unit):
+        if len(done) == after:
+            raise KeyboardInterrupt
+        done.append(unit)
+        return measure(unit)
+
+    monkeypatch.setattr(budgets, "measure", stopping)
+    return done
+
+
+def test_an_interrupted_run_goes_on_where_it_was(tiny, monkeypatch):
+    budgets.make(["one-back", "two-back"])
+    whole = content()
+    assert len(whole["runs"]) == 2 * len(budgets.units_of("one-back")) == 2 * 3 * 2 * 3
+    budgets.RESULTS.unlink()
+    with monkeypatch.context() as patch:
+        first = interrupted(patch, after=7)
+        with pytest.raises(KeyboardInterrupt):
+            budgets.make(["one-back", "two-back"])
+        assert len(content()["runs"]) == 7
+    with monkeypatch.context() as patch:
+        rest = interrupted(patch, after=1000)
+        budgets.make(["two-back", "one-back"])
+        assert not {*first} & {*rest} and len(first + rest) == len(whole["runs"])
+    assert content() == whole
+
+
+def test_what_is_there_is_not_measured_again_unless_a_setting_changed(tiny, monkeypatch):
+    budgets.make(["one-back"])
+    with monkeypatch.context() as patch:
+        done = interrupted(patch, after=0)
+        budgets.make(["one-back"])
+    tiny["one-back"] = replace(TINY, batch=5)
+    with monkeypatch.context() as patch:
+        done = interrupted(patch, after=1000)
+        budgets.make(["one-back"])
+        assert done == budgets.units_of("one-back")
+    variants = {**TINY.variants, "no position": Variant(questions.alibi)}
+    tiny["one-back"] = replace(TINY, batch=5, variants=variants)
+    with monkeypatch.context() as patch:
+        done = interrupted(patch, after=1000)
+        budgets.make(["one-back"])
+        assert {unit.variant for unit in done} == {"no position"} and len(done) == 6
+    assert len(content()["runs"]) == len(budgets.units_of("one-back"))
+
+
+def test_a_measurement_is_of_the_model_that_a_lesson_trains(tiny):
+    unit = Unit("one-back", "RoPE", seed=1, steps=6)
+    run, records = budgets.measure(unit)
+    model = budgets.trained("one-back", "RoPE", seed=1, steps=6, progress=False)
+    assert [(r["length"], r["method"]) for r in records] == [
+        (6, None), (12, None), (12, "interpolation")]  # fmt: skip
+    assert run["settings"] == budgets.settings(unit) == json.loads(json.dumps(run["settings"]))
+    for record, length in zip(records[:2], (6, 12), strict=True):
+        batch = questions.exam("one-back", length)
+        right = (model(batch.tokens, torch.arange(length)).argmax(-1) == batch.targets).double()
+        assert record["asked"] == 96 - 96 // length
+        assert record["accuracy"] == pytest.approx(right[:, 1:].mean().item(), abs=1e-4)
+        halves = [right[:, 1:6].mean().item(), *([right[:, 6:].mean().item()] * (length > 6))]
+        assert record["bins"] == pytest.approx(halves, abs=1e-4)
+
+
+def test_a_stretched_reader_is_stretched_by_the_length_it_reads(tiny, monkeypatch):
+    asked = []
+
+    def stretch(head_dim, original_length, factor):
+        asked.append((head_dim, original_length, factor))
+        return ScaledFrequencies(rotary_frequencies(head_dim) * 0)
+
+    monkeypatch.setitem(questions.STRETCHES, "interpolation", stretch)
+    _, records = budgets.measure(Unit("one-back", "RoPE", 0, 200))
+    assert asked == [(8, 6, 2.0)]
+    plain, still = (record["accuracy"] for record in records[1:])
+    assert plain > still + 0.2
+
+
+def test_texts_that_do_not_fit_at_once_are_answered_alike(tiny, monkeypatch):
+    model = questions.model_for("one-back", "RoPE")
+    batch = questions.exam("one-back", 12)
+    at_once = budgets.answers(model, batch)
+    monkeypatch.setattr(budgets, "PAIRS_AT_ONCE", 3 * 144)
+    assert torch.equal(budgets.answers(model, batch).nan_to_num(-1), at_once.nan_to_num(-1))
+
+
+def test_accuracies_are_read_by_variant_seed_by_seed(tiny):
+    budgets.make(["one-back"])
+    stored = budgets.records("one-back")
+    for steps, length in ((None, None), (6, 12)):
+        found = budgets.accuracies("one-back", steps, length)
+        assert list(found) == list(TINY.variants)
+        for name, shares in found.items():
+            for seed, share in enumerate(shares):
+                [record] = [r for r in stored if r["variant"] == name and r["seed"] == seed
+                            and r["steps"] == (steps or 2) and r["length"] == (length or 6)
+                            and r["method"] is None]  # fmt: skip
+                assert record["accuracy"] == share
+    assert list(budgets.accuracies("one-back", 6, 12, "interpolation")) == ["RoPE"]
+    assert budgets.accuracies("one-back", steps=4) == {} == budgets.accuracies("two-back")
+
+
+def test_several_jobs_measure_the_same(tmp_path, monkeypatch):
+    """Other processes import the real table, so the cheapest real question is cut to one unit."""
+    monkeypatch.setattr(budgets, "RESULTS", tmp_path / "budgets.json")
+    todo = [Unit("last-seen", "no position", seed, 10) for seed in (0, 1)]
+    monkeypatch.setattr(budgets, "units_of", lambda slug: todo)
+    budgets.make(["last-seen"], jobs=2)
+    for unit in todo:
+        [record] = [r for r in budgets.records("last-seen") if r["seed"] == unit.seed]
+        assert record["accuracy"] == budgets.measure(unit).records[0]["accuracy"]
+
+
+def test_the_command_names_its_questions(tiny, capsys):
+    assert main(["short", "three-backs"]) == 2
+    assert "no question 'three-backs'; there are" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("slug", QUESTIONS)
+def test_every_point_is_stored_and_of_these_settings(slug):
+    stored = budgets.store().read()
+    settings = {budgets.store().unit_of(r): r["settings"] for r in stored["runs"]}
+    wanted = budgets.units_of(slug)
+    assert {unit: settings.get(unit) for unit in wanted} == {u: budgets.settings(u) for u in wanted}
+    assert {unit for unit in settings if unit.question == slug} == {*wanted}
+    question = QUESTIONS[slug]
+    for name, variant in question.variants.items():
+        longer = len(question.lengths) * (1 + len(variant.stretches))
+        found = [r for r in stored["records"] if (r["question"], r["variant"]) == (slug, name)]
+        assert len(found) == len(budgets.SEEDS) * len(question.multiples) * (1 + longer)
+        assert all(1000 <= r["asked"] <= EXAM_TOKENS and 0 <= r["accuracy"] <= 1 for r in found)
+
+
+def test_no_other_question_is_stored():
+    assert {run["question"] for run in budgets.store().read()["runs"]} <= {*QUESTIONS}
+
+
+def test_a_stored_point_is_made_again():
+    """To a few answers: another processor rounds otherwise, and training carries that on."""
+    unit = Unit("last-seen", "Shaw, values", 1, 250)
+    [stored] = [r for r in budgets.records(unit.question) if budgets.store().unit_of(r) == unit]
+    [again] = budgets.measure(unit).records
+    assert again["asked"] == stored["asked"]
+    assert again["accuracy"] == pytest.approx(stored["accuracy"], abs=0.05)
+
+
+class Silent(nn.Module):
+    """Never right."""
+
+    def __init__(self):
+        super().__init__()
+        self.unused = nn.Parameter(torch.zeros(1))
+
+    def forward(self, tokens, positions):
+        return torch.nn.functional.one_hot(torch.full_like(tokens, 3), 4).float()
+
+
+def test_a_model_that_knows_nothing_gets_nothing():
+    batch = tasks.Batch(torch.zeros(5, 6, dtype=torch.long), torch.zeros(5, 6, dtype=torch.long))
+    assert budgets.answers(Silent(), batch).sum() == 0
