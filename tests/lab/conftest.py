@@ -1,8 +1,7 @@
 """Results of a zoo, for the page and the pictures that are made from them."""
 
-import json
-
 import pytest
+from tiny import store
 
 from course_lab import stretching, zoo
 
@@ -42,11 +41,6 @@ def measured_zoo(tmp_path, monkeypatch):
     for method in ("unchanged", "yarn"):
         records += [record("rope", 0, n, 1.5 + 10 / steps, method, 4.0, steps)
                     for steps in (50, 100) for n in (128, 512, 1024)]  # fmt: skip
-    stored = {
-        "runs": [
-            make(s, seed) for s in ("rope", "none") for seed in (0, 1) for make in (run, look)
-        ],
-        "records": [r._asdict() for r in records],
-    }
     monkeypatch.setattr(zoo, "RESULTS", tmp_path / "results.json")
-    zoo.RESULTS.write_text(json.dumps(stored))
+    runs = [make(s, seed) for s in ("rope", "none") for seed in (0, 1) for make in (run, look)]
+    store(runs, records)

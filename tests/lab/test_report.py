@@ -3,6 +3,9 @@
 from itertools import dropwhile, takewhile
 from pathlib import Path
 
+from tiny import store
+
+from course_lab import zoo
 from course_lab.zoo.report import report
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -29,6 +32,42 @@ def test_the_page_sets_methods_side_by_side(measured_zoo):
     tuned = rows(page, "## RoPE tuned at 512 bytes, stretched by 4")
     assert tuned["yarn"] == ["4.00 / 4.00", "1.70 / 1.70", "1.60 / 1.60"]
     assert tuned["unchanged"][0] == "2.00 / 2.00"
+
+
+def changed(change):
+    """Store the zoo's records anew, each as `change` returns it."""
+    store(zoo.runs(), [change(record) for record in zoo.results()])
+
+
+def test_differences_have_the_error_that_their_reader_makes(measured_zoo):
+    # at 2048 the second of two passages costs 0.4 more than elsewhere, on every seed
+    changed(lambda r: r._replace(bits=(r.bits[0], r.bits[1] + 0.4 * (r.length == 2048))))
+    page = report()
+    found = rows(page, "What length changes")
+    assert found["rope"] == ["+0.000 ± 0.000", "0", *["+0.000 ± 0.000"] * 3, "+0.200 ± 0.200"]
+    table = page.split("## Trained at 128 bytes")[1].split("What length changes")[0]
+    assert "at most 0.000, and 0.000 for half of them." in table  # rope and none differ in nothing
+    changed(lambda r: r._replace(bits=(r.bits[0] + (r.scheme == "none"), r.bits[1])))
+    table = report().split("## Trained at 128 bytes")[1].split("What length changes")[0]
+    assert "at most 0.500, and 0.500 for half of them." in table
+
+
+def test_a_longer_training_is_set_beside_the_same_seed(measured_zoo):
+    small = [r for r in zoo.results() if (r.scheme, r.seed, r.method) == ("rope", 0, None)]
+    longer = [r._replace(tier="longer", bits=(r.bits[0] - 0.3, r.bits[1] - 0.5)) for r in small]
+    runs = [{**run, "tier": "longer"} for run in zoo.runs() if run["scheme"] == "rope"]
+    store([*zoo.runs(), *runs], [*zoo.results(), *longer])
+    found = rows(report(), "after 5000 steps less those after 1000")
+    assert found == {"rope": ["-0.400 ± 0.100"] * 6}
+
+
+def test_what_was_measured_on_other_passages_is_not_compared(measured_zoo):
+    assert "other passages" not in report()
+    changed(lambda r: r._replace(text="another" if r.length == 512 and not r.method else r.text))
+    page, total = report(), len(zoo.results())
+    assert f"Of {total} measurements, 4 are of other passages than the rest" in page
+    assert rows(page, "What length changes")["none"][3] == "-"
+    assert rows(page, "What length changes")["none"][4] == "+0.000 ± 0.000"
 
 
 def test_the_page_in_docs_is_what_the_shipped_results_say():
