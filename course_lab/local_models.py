@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
+from torch.nn import functional
 
 from course_lab.errors import CourseError
-from course_lab.evaluation import bits_per_byte
 from course_lib.encodings import ScaledFrequencies, from_rope_parameters, yarn
 
 
@@ -127,7 +128,8 @@ def report(folder: Path | str, text: Tensor, factors: tuple[float, ...] = (1, 2,
     """Lines on the RoPE of the model in `folder`, and on its loss at longer lengths.
 
     `text` is bytes; a tokenizer in the folder turns it into tokens, else bytes are the tokens. A
-    model that is not stretched yet is measured twice: as it is, and with YaRN for the length.
+    model that is not stretched yet is measured twice: as it is, and with YaRN for the length. Every
+    length reads the same tokens, if each divides the longest that `text` has room for.
     """
     folder = Path(folder)
     config, model = settings(folder), load(folder)
@@ -137,18 +139,33 @@ def report(folder: Path | str, text: Tensor, factors: tuple[float, ...] = (1, 2,
     lines = [f"{shown}, head_dim {config.head_dim}, length {config.length}",
              f"our frequencies are its own to 1e-5: {bool(difference < 1e-5)}"]  # fmt: skip
     tokens, base = _tokens(folder, text), config.parameters["rope_theta"]
-    for factor in factors:
-        length = int(config.length * factor)
-        if length >= len(tokens):
+    lengths = [int(config.length * factor) for factor in factors]
+    most = max((n for n in lengths if n < len(tokens)), default=0)
+    for factor, length in zip(factors, lengths, strict=True):
+        if length > most:
             lines.append(f"{length} tokens: the text is too short")
             continue
-        bits = bits_per_byte(model, tokens, length, most_windows=2).mean
-        line = f"{length:6} tokens: {bits:.2f} bits a token"
+        read = tokens[: most + 1]
+        line = f"{length:6} tokens: {bits_per_token(model, read, length):.2f} bits a token"
         if factor > 1 and config.parameters.get("rope_type", "default") == "default":
             longer = stretched(model, yarn(config.head_dim, base, factor, config.length))
-            line += f", YaRN {bits_per_byte(longer, tokens, length, most_windows=2).mean:.2f}"
+            line += f", YaRN {bits_per_token(longer, read, length):.2f}"
         lines.append(line)
     return lines
+
+
+@torch.no_grad()
+def bits_per_token(model: LocalModel, tokens: Int[Tensor, " tokens"], length: int) -> float:
+    """The mean cross-entropy in bits over windows of `length` tokens, side by side.
+
+    Not `evaluation`'s passages: a model may be meant for windows longer than these.
+    """
+    windows = tokens.long().unfold(0, length + 1, length)  # (windows, length + 1)
+    nats = [
+        functional.cross_entropy(model(row[None, :-1], torch.arange(length))[0], row[1:])
+        for row in windows
+    ]
+    return torch.stack(nats).mean().item() / math.log(2)
 
 
 def _tokens(folder: Path, text: Tensor) -> Tensor:

@@ -15,6 +15,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional
 
+from course_lab.costs import bytes_kept
 from course_lab.training import one_thread
 from course_lib.encodings import NoPosition, PositionScheme
 from course_lib.model import Decoder, DecoderConfig, attend
@@ -275,20 +276,6 @@ def _scores(
 def _read(scheme: PositionScheme, x: Tensor, positions: Tensor, config: DecoderConfig) -> Tensor:
     q = k = _heads(scheme.embed(x, positions), config)
     return attend(q, k, k, scheme, positions, positions, causal=False)
-
-
-def bytes_kept(model: nn.Module, tokens: Tensor) -> int:
-    """The size of all that a forward pass saves for the backward pass."""
-    sizes: dict[int, int] = {}
-
-    def note(t: Tensor) -> Tensor:
-        sizes[t.untyped_storage().data_ptr()] = t.untyped_storage().nbytes()
-        return t
-
-    with torch.autograd.graph.saved_tensors_hooks(note, lambda t: t):
-        loss = model(tokens, torch.arange(tokens.shape[1])).square().mean()
-    del loss  # kept until here, so that no storage is freed and counted under another's address
-    return sum(sizes.values())
 
 
 def _step(model: nn.Module, tokens: Tensor) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -12,6 +13,7 @@ from course_lab.evaluation import bits_by_length, next_byte
 from course_lab.training import Training
 from course_lib import encodings as enc
 
+Model = TypeVar("Model", bound=nn.Module)
 BASE = 10_000.0
 TUNING_RATE = 5e-4
 SEARCH_PASSAGES = 4  # of training text, on which factors of pairs are searched for
@@ -29,7 +31,7 @@ METHODS: dict[str, Callable[[int, int, float], enc.ScaledFrequencies]] = {
 }
 
 
-def stretched(model: nn.Module, scaled: enc.ScaledFrequencies) -> nn.Module:
+def stretched(model: Model, scaled: enc.ScaledFrequencies) -> Model:
     """A copy of `model` whose rotations use `scaled`."""
     model = copy.deepcopy(model)
     rotaries = [module for module in model.modules() if isinstance(module, enc.Rotary)]

@@ -1,6 +1,7 @@
 """A model on disk, written by transformers itself: read, run, and stretched."""
 
 import json
+import math
 import warnings
 
 import pytest
@@ -74,6 +75,33 @@ def test_the_report_reads_within_and_beyond_the_length(folder):
     assert abs(float(lines[2].split()[2]) - 8) < 0.2 and "64 tokens: " in lines[3]
     assert abs(float(lines[3].split()[-1]) - 8) < 0.2 and "YaRN" in lines[3]
     assert lines[4] == "128 tokens: the text is too short"
+
+
+def test_every_length_reads_the_same_tokens(folder, monkeypatch):
+    text, read = torch.randint(256, (150,), dtype=torch.uint8), []
+    forward = local_models.LocalModel.forward
+
+    def seen(self, tokens, positions):
+        assert torch.equal(positions, torch.arange(tokens.shape[1]))
+        read.append(tokens[0])
+        return forward(self, tokens, positions)
+
+    monkeypatch.setattr(local_models.LocalModel, "forward", seen)
+    local_models.report(folder, text, factors=(1, 4))
+    assert [len(tokens) for tokens in read] == [32] * 4 + [128] * 2  # the last for YaRN
+    assert torch.equal(torch.cat(read[:4]), text[:128].long())
+    assert torch.equal(read[4], read[5]) and torch.equal(read[4], text[:128].long())
+
+
+def test_bits_per_token_are_those_of_a_loop(folder):
+    model, text = local_models.load(folder), torch.randint(256, (71,))
+    paid = []
+    for start in (0, 32):  # the last 6 fill no window
+        with torch.no_grad():
+            shares = model(text[None, start : start + 32], torch.arange(32))[0].softmax(dim=-1)
+        paid += [-math.log2(shares[i, text[start + i + 1]].item()) for i in range(32)]
+    found = local_models.bits_per_token(model, text, 32)
+    assert math.isclose(found, sum(paid) / len(paid), rel_tol=1e-5)
 
 
 def test_configs_of_the_lesson_are_read_as_transformers_reads_them():

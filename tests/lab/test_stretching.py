@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from course_lab import stretching
-from course_lab.evaluation import bits_per_byte
+from course_lab import evaluation, stretching
+from course_lab.evaluation import bits_by_length
 from course_lab.stretching import METHODS, searched, stretched, tuned
 from course_lib import encodings
 from course_lib.encodings import ALiBi, Rotary, rotary_frequencies
@@ -15,6 +15,11 @@ CONFIG = DecoderConfig(dim=16, num_layers=2, num_heads=2, hidden_dim=16)
 DATA = torch.randint(256, (1500,), generator=torch.Generator().manual_seed(0)).byte()
 PLAIN = rotary_frequencies(DIM)
 CHANGED = METHODS["ntk_aware"](DIM, LENGTH, FACTOR)
+
+
+@pytest.fixture(autouse=True)
+def short_passages(monkeypatch):
+    monkeypatch.setattr(evaluation, "PASSAGE", 64)
 
 
 @pytest.fixture
@@ -93,7 +98,8 @@ def test_no_method_stretches_less_than_1_or_more_than_asked(name):
 
 
 def paid(model, scaled):
-    return bits_per_byte(stretched(model, scaled), DATA, 64, most_windows=8).mean
+    """What the search compares: the same passages for all candidates."""
+    return bits_by_length(stretched(model, scaled), DATA, [64], passages=4).mean().item()
 
 
 def with_factors(factors):

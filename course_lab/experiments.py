@@ -1,0 +1,311 @@
+"""What is said to be a cause, tested: interventions and their controls, on the same bytes.
+
+`measure` runs all of them on the zoo's models and writes `zoo/interventions.json`; `bits` reads
+what it measured. A lesson that names a cause looks it up here, or calls the same functions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float, UInt8
+from torch import Tensor, nn
+
+from course_lab import zoo
+from course_lab.corpus import python_source
+from course_lab.evaluation import PASSAGES, bits_by_length, sliding_bits, text_of
+from course_lab.interventions import (
+    Shifted,
+    Windowed,
+    by_pair,
+    frequencies_of,
+    held,
+    pair_with,
+    removed,
+    score_change,
+    silenced,
+    stopped,
+    with_pairs,
+)
+from course_lab.machine import describe
+from course_lab.stretching import BASE, METHODS, stretched
+from course_lab.units import Entry, Result, Store, do
+from course_lib.encodings import ScaledFrequencies, yarn
+from course_lib.model import Decoder
+
+RESULTS = Path(__file__).parent / "zoo" / "interventions.json"
+TRAINED = 128  # bytes of context
+DIM = 32  # of the zoo's heads
+FACTORS = (0.9, 1.0, 1.1, 1.139, 1.2, 1.3)  # 1.139 is YaRN's for 4 times the length
+
+
+class Case(NamedTuple):
+    """A changed model, and where it is measured."""
+
+    variant: str
+    model: nn.Module
+    length: int
+    stride: int | None = None
+    """Bytes from one window to the next; None: windows side by side."""
+    change: float | None = None
+    """How far the intervention moves the scores of far keys: see `score_change`."""
+
+
+class Unit(NamedTuple):
+    """What is measured at once: one experiment with one model."""
+
+    experiment: str
+    scheme: str
+    seed: int
+
+
+def hold_pairs(model: Decoder) -> Iterator[Case]:
+    """Which pairs do the harm at 512, and is it that their angles are new?"""
+    text = python_source().train[: 4 * 512].long().view(4, 512)
+    groups = {"0 to 3": range(4), "2 to 5": range(2, 6), "0 to 5": range(6), "6 to 9": range(6, 10),
+              "10 to 15": range(10, 16), "6 to 15": range(6, 16), "all": range(16)}  # fmt: skip
+    yield Case("unchanged", model, 512)
+    variants = {f"{name} held": held(model, pairs) for name, pairs in groups.items()}
+    for distance in (20, 80, 180, 353):
+        variants[f"6 to 9 held at {distance}"] = held(model, range(6, 10), seen_as=distance)
+    for name, changed in variants.items():
+        yield Case(name, changed, 512, change=score_change(model, changed, text, TRAINED - 1))
+
+
+def remove_pairs(model: Decoder) -> Iterator[Case]:
+    """Does the model use its slow pairs, or only not their turning?"""
+    plain = frequencies_of(model)
+    yield Case("unchanged", model, TRAINED)
+    for name, pairs in {"8 to 15": range(8, 16), "12 to 15": range(12, 16), "8 to 11": range(8, 12),
+                        "4 to 7": range(4, 8), "0 to 7": range(8)}.items():  # fmt: skip
+        yield Case(f"{name} stopped", stopped(model, pairs), TRAINED)
+        yield Case(f"{name} removed", removed(model, pairs), TRAINED)
+        slowed = with_pairs(plain, pairs, plain.frequencies / 4)
+        yield Case(f"{name} 4 times slower", stretched(model, slowed), TRAINED)
+
+
+def bend_ramp(model: Decoder) -> Iterator[Case]:
+    """What saves YaRN's released ramp where no pair makes 32 turns?"""
+    plain = frequencies_of(model).frequencies
+    low, high = pair_with(32, TRAINED, DIM), pair_with(1, TRAINED, DIM)
+    ends = {
+        "as released": (max(math.floor(low), 0), math.ceil(high)),
+        "not cut off": (math.floor(low), math.ceil(high)),
+        "not rounded": (max(low, 0), high),
+        "neither": (low, high),
+    }
+    for factor in (2, 4, 8):
+        length, warmer = factor * TRAINED, METHODS["yarn"](DIM, TRAINED, factor).attention_factor
+        ramps = {name: by_pair(plain, factor, *pair)._replace(attention_factor=warmer)
+                 for name, pair in ends.items()}  # fmt: skip
+        ramps["linear in turns"] = yarn(DIM, BASE, factor, TRAINED, ramp="turns")
+        ramps["fitted, linear in turns"] = METHODS["yarn"](DIM, TRAINED, factor)
+        fitted = (pair_with(turns, TRAINED, DIM) for turns in (4, 0.5))
+        ramps["fitted, linear in the pair"] = by_pair(plain, factor, *fitted)._replace(
+            attention_factor=warmer
+        )
+        yield Case("unchanged", model, length)
+        for name, scaled in ramps.items():
+            yield Case(name, stretched(model, scaled), length)
+
+
+def keep_slow_pairs(model: Decoder) -> Iterator[Case]:
+    """Must a stretch divide the slowest pairs? Beside them, as many others left as they were."""
+    plain, fitted = frequencies_of(model).frequencies, METHODS["yarn"](DIM, TRAINED, 4)
+    yield Case("all divided", stretched(model, fitted), 512)
+    for first, last in ((12, 15), (10, 15), (9, 15), (8, 15), (8, 11), (6, 9), (6, 7), (4, 5)):
+        kept = with_pairs(fitted, range(first, last + 1), plain)
+        yield Case(f"{first} to {last} not divided", stretched(model, kept), 512)
+
+
+def mend_pairs(model: Decoder) -> Iterator[Case]:
+    """How much of what length costs NTK-aware frequencies comes from two pairs?"""
+    plain, raised = frequencies_of(model), METHODS["ntk_aware"](DIM, TRAINED, 4)
+    slow = plain.frequencies / 4
+    variants = {"unchanged": plain, "interpolation": ScaledFrequencies(slow), "ntk_aware": raised}
+    for pairs in ((6, 7), (4, 5), (8, 9), (10, 11)):
+        name = " and ".join(map(str, pairs))
+        variants[f"ntk_aware, {name} slowed"] = with_pairs(raised, pairs, slow)
+        variants[f"unchanged, {name} slowed"] = with_pairs(plain, pairs, slow)
+    variants["ntk_aware, 6 to 15 slowed"] = with_pairs(raised, range(6, 16), slow)
+    for name, scaled in variants.items():
+        changed = stretched(model, scaled)
+        yield Case(name, changed, TRAINED)
+        yield Case(name, changed, 512)
+        if name in ("unchanged", "ntk_aware", "ntk_aware, 6 and 7 slowed"):
+            few = Windowed(changed, TRAINED)  # as many keys as in training
+            yield Case(f"{name}, {TRAINED} keys in each layer", few, 512)
+
+
+def warm(model: Decoder) -> Iterator[Case]:
+    """Which attention factor is best for which frequencies, at which length?"""
+    for method in ("yarn", "ntk_aware", "unchanged"):
+        scaled = METHODS[method](DIM, TRAINED, 4)
+        for factor in FACTORS:
+            changed = stretched(model, scaled._replace(attention_factor=factor))
+            yield Case(f"{method}, factor {factor}", changed, TRAINED)
+            yield Case(f"{method}, factor {factor}", changed, 512)
+    for factor in (*FACTORS, 1.4):
+        scaled = METHODS["yarn"](DIM, TRAINED, 8)._replace(attention_factor=factor)
+        yield Case(f"yarn by 8, factor {factor}", stretched(model, scaled), 1024)
+
+
+def double(model: Decoder) -> Iterator[Case]:
+    """What do methods cost at twice the length, beside the model as it is, at 128?"""
+    methods = {name: METHODS[name](DIM, TRAINED, 2) for name in METHODS}
+    methods["yarn, linear in turns, 1 to 32"] = yarn(DIM, BASE, 2, TRAINED, ramp="turns")
+    for name, scaled in methods.items():
+        for length in (TRAINED, 2 * TRAINED):
+            yield Case(name, stretched(model, scaled), length)
+
+
+def hide(model: Decoder) -> Iterator[Case]:
+    """How much does the text far back bring: the text cut, and keys cut in each layer."""
+    for bytes_left in (16, 32, 64, 128, 512):
+        stride = 256 if bytes_left == 512 else bytes_left // 8
+        yield Case(f"text cut to {bytes_left}", model, bytes_left, stride)
+    for keys in (4, 16, 32, 64, 128):
+        yield Case(f"{keys} keys in each layer", Windowed(model, keys), 512, 256)
+
+
+def late_places(model: Decoder) -> Iterator[Case]:
+    """What do the same bytes cost at places 64 to 127 of a text, and at 448 to 511?"""
+    for length in (128, 512):
+        yield Case(f"places {length - 64} to {length - 1}", model, length, 64)
+        yield Case("all places", model, length)
+
+
+def shift_places(model: Decoder) -> Iterator[Case]:
+    """What do texts of 128 bytes cost if they begin at another position?"""
+    for start in (0, 4, 16, 64, 128, 10_000):
+        yield Case(f"from {start}", Shifted(model, start), TRAINED)
+
+
+def silence_terms(model: Decoder) -> Iterator[Case]:
+    """Which terms does a trained model need?"""
+    yield Case("unchanged", model, TRAINED)
+    for terms in ("a", "b", "c", "d", "cd"):
+        yield Case(f"without {terms}", silenced(model, terms), TRAINED)
+
+
+def silence_vectors(model: Decoder) -> Iterator[Case]:
+    """Which of Shaw's vectors does a trained model need?"""
+    yield Case("unchanged", model, TRAINED)
+    for terms in (["keys"], ["values"], ["keys", "values"]):
+        yield Case("without " + " and ".join(terms), silenced(model, terms), TRAINED)
+
+
+class Experiment(NamedTuple):
+    """A question to the zoo's models: the cases to measure of each, all on the same passages."""
+
+    cases: Callable[[Decoder], Iterator[Case]]
+    schemes: tuple[str, ...] = ("rope",)
+    passages: int = PASSAGES
+
+
+EXPERIMENTS = {
+    "hold pairs": Experiment(hold_pairs),
+    "remove pairs": Experiment(remove_pairs),
+    "bend the ramp": Experiment(bend_ramp),
+    "keep slow pairs": Experiment(keep_slow_pairs),
+    "mend pairs": Experiment(mend_pairs),
+    "warm": Experiment(warm),
+    "double": Experiment(double),
+    # where windows overlap, each byte costs as much as several
+    "hide": Experiment(hide, ("rope", "alibi"), PASSAGES // 2),
+    "late places": Experiment(late_places, ("rope", "alibi", "sinusoidal", "t5"), PASSAGES // 2),
+    "shift places": Experiment(shift_places, ("rope", "none", "sinusoidal", "learned")),
+    "silence terms": Experiment(silence_terms, ("transformer_xl",)),
+    "silence vectors": Experiment(silence_vectors, ("shaw",)),
+}
+
+
+def units() -> list[Unit]:
+    """Every experiment with every model for it whose weights are here, seed 0 first."""
+    return [
+        Unit(name, scheme, seed)
+        for seed in zoo.SEEDS
+        for name, experiment in EXPERIMENTS.items()
+        for scheme in experiment.schemes
+        if zoo.weights_path(scheme, seed).exists()
+    ]
+
+
+def measure(todo: Iterable[Unit] | None = None, path: Path = RESULTS) -> None:
+    """Measure what `path` does not have of `todo` (default: all `units`) for today's weights.
+
+    About an hour on one core. Ctrl-C stops; another call continues.
+    """
+    store = Store(path, unit_of, _order)
+    known = {(unit_of(run), run["weights"]) for run in store.read()["runs"]}
+    missing = [unit for unit in todo or units() if (unit, _weights(unit)) not in known]
+    do(store, missing, measured, title="causes")
+
+
+def measured(unit: Unit) -> Result:
+    """The bits of every case of an experiment, passage by passage."""
+    data, model = python_source().validation, zoo.load(unit.scheme, unit.seed)
+    experiment, found = EXPERIMENTS[unit.experiment], []
+    for case in experiment.cases(model):
+        change = {} if case.change is None else {"change": round(case.change, 3)}
+        found.append({
+            **unit._asdict(), "variant": case.variant, "length": case.length,
+            "stride": case.stride, **change, "text": text_of(data, experiment.passages),
+            "bits": [round(bits, 4) for bits in bits_of(case, data, experiment.passages).tolist()],
+        })  # fmt: skip
+    return Result({**unit._asdict(), "weights": _weights(unit), "machine": describe()}, found)
+
+
+def bits_of(
+    case: Case, data: UInt8[Tensor, " bytes"], passages: int = PASSAGES
+) -> Float[Tensor, " passages"]:
+    """Bits per byte of a case, for each passage."""
+    if case.stride is not None:
+        return sliding_bits(case.model, data, case.length, case.stride, passages)
+    return bits_by_length(case.model, data, [case.length], passages)[0]
+
+
+def records(path: Path = RESULTS) -> list[Entry]:
+    """What `measure` stored: a record for each case of each unit."""
+    return Store(path, unit_of, _order).read()["records"]
+
+
+def bits(
+    experiment: str, variant: str, length: int, scheme: str = "rope", path: Path = RESULTS
+) -> Float[Tensor, "seeds passages"]:
+    """Stored bits per byte of a variant: two of them, of one experiment, go into `difference`.
+
+    Raises KeyError, with the variants that there are, if this one was not measured at `length`.
+    """
+    wanted = experiment, scheme, variant, length
+    stored = records(path)
+    rows = [r["bits"] for r in stored if _case(r) == wanted]
+    if not rows:
+        there = sorted({(r["variant"], r["length"]) for r in stored if _case(r)[:2] == wanted[:2]})
+        raise KeyError(f"no {variant!r} at {length} for {scheme} in {experiment!r}: {there}")
+    return torch.tensor(rows, dtype=torch.float64)
+
+
+def unit_of(entry: Entry) -> Unit:
+    """The unit that a run or a record is of."""
+    return Unit(entry["experiment"], entry["scheme"], entry["seed"])
+
+
+def _weights(unit: Unit) -> str:
+    return zoo.checksum(zoo.weights_path(unit.scheme, unit.seed))
+
+
+def _case(record: Entry) -> tuple:
+    return record["experiment"], record["scheme"], record["variant"], record["length"]
+
+
+def _order(entry: Entry) -> tuple:
+    experiment = EXPERIMENTS[entry["experiment"]]
+    return (
+        list(EXPERIMENTS).index(entry["experiment"]), experiment.schemes.index(entry["scheme"]),
+        entry["seed"],
+    )  # fmt: skip

@@ -1,0 +1,108 @@
+"""What training costs: sizes counted by hand and really run, and results kept unit by unit."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import nn
+
+from course_lab import costs, zoo
+from course_lab.__main__ import main
+from course_lab.costs import Unit, bytes_kept, bytes_kept_at
+from course_lib.model import DecoderConfig
+
+CONFIG = DecoderConfig(vocab_size=256, dim=16, num_layers=2, num_heads=2, hidden_dim=16)
+TIER = replace(zoo.TIERS["small"], config=CONFIG, length=64)
+
+
+@pytest.fixture
+def small(monkeypatch, tmp_path):
+    """Tiny models, few sizes, and a file of their own."""
+    monkeypatch.setattr(zoo, "TIERS", {"small": TIER})
+    monkeypatch.setattr(costs, "BATCHES", (1, 2))
+    monkeypatch.setattr(costs, "LENGTHS", (16, 32))
+    monkeypatch.setattr(costs, "ROUNDS", (1, 1))
+    return tmp_path / "costs.json"
+
+
+class Looked(nn.Module):
+    """A table of 8 columns: keeps the indices to find the rows again, and the rows."""
+
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Embedding(256, 8)
+
+    def forward(self, tokens, positions):
+        return self.table(tokens)
+
+
+def test_bytes_are_counted_by_hand():
+    tokens = torch.zeros(3, 5, dtype=torch.long)
+    assert bytes_kept(Looked(), tokens) == 3 * 5 * 8 + 3 * 5 * 8 * 4  # int64, and float32 squared
+
+
+@pytest.mark.parametrize("name", zoo.RECIPES)
+def test_what_is_computed_from_small_sizes_is_what_large_ones_keep(name):
+    model = zoo.build(name, TIER)
+    for batch, length in ((1, 100), (1, 16), (2, 33), (5, 100), (8, 192)):
+        tokens = torch.zeros(batch, length, dtype=torch.long)
+        assert bytes_kept_at(model, batch, length) == bytes_kept(model, tokens), (batch, length)
+
+
+def test_what_a_batch_shares_weighs_less_in_a_larger_one():
+    def relative(name, batch):
+        schemes = (zoo.build(each, TIER) for each in (name, "none"))
+        kept, plain = (bytes_kept_at(model, batch, 512) for model in schemes)
+        return kept / plain
+
+    assert relative("alibi", 1) > relative("alibi", 8) > relative("alibi", 32) > 1
+    assert abs(relative("rope", 32) - relative("rope", 8)) < 0.02
+
+
+def test_units_are_stored_and_not_measured_again(small, monkeypatch):
+    costs.measure(path=small)
+    found = costs.results(small)
+    kinds = [(r["kind"], r["batch"], r["length"]) for r in found]
+    assert len(found) == 2 * 4 * len(zoo.RECIPES) and kinds == sorted(kinds)
+    assert [r["scheme"] for r in found[: len(zoo.RECIPES)]] == list(zoo.RECIPES)
+    for record in found:
+        [plain] = [r for r in found if r["scheme"] == "none" and r["kind"] == record["kind"]
+                   and costs.unit_of(r) == costs.unit_of(record)]  # fmt: skip
+        assert record["relative"] == pytest.approx(record["value"] / plain["value"], abs=0.1)
+    monkeypatch.setattr(costs, "measured", lambda unit: pytest.fail("measured again"))
+    costs.measure(path=small)
+    assert costs.results(small) == found
+
+
+def test_what_does_not_fit_or_takes_too_long_is_not_timed(small, monkeypatch):
+    models = {"none": zoo.build("none", TIER), "shaw": zoo.build("shaw", TIER)}
+    plain, shaw = (bytes_kept_at(model, 2, 16) for model in models.values())
+    monkeypatch.setattr(costs, "ROOM", (plain + shaw) // 2)
+    seconds = costs.seconds_per_step(models, 2, 16)
+    assert seconds["none"] > 0 and seconds["shaw"] is None
+    monkeypatch.setattr(costs, "PATIENCE", 0.0)
+    assert costs.seconds_per_step(models, 2, 16) == {"none": None, "shaw": None}
+    records = costs.measured(Unit("time", 2, 16)).records
+    assert all(record["value"] is record["relative"] is None for record in records)
+
+
+def test_a_step_trains_the_model():
+    model = zoo.build("none", TIER)
+    tokens = torch.randint(256, (4, 16), generator=torch.Generator().manual_seed(0))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
+
+    def loss():
+        with torch.no_grad():
+            scores = model(tokens, torch.arange(16))
+        return nn.functional.cross_entropy(scores.flatten(0, 1), tokens.flatten()).item()
+
+    before = loss()
+    for _ in range(10):
+        costs.step(model, optimizer, tokens)
+    assert loss() < before - 0.5
+
+
+def test_the_command_measures_one_kind_alone(small, monkeypatch):
+    monkeypatch.setattr(costs, "RESULTS", small)
+    assert main(["costs", "--only", "memory"]) == 0
+    assert {record["kind"] for record in costs.results(small)} == {"memory"}

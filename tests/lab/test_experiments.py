@@ -1,0 +1,129 @@
+"""Experiments: every case differs from its control, on the same bytes, and is kept unit by unit."""
+
+import pytest
+import torch
+
+from course_lab import corpus, evaluation, experiments, zoo
+from course_lab.evaluation import bits_by_length, difference, sliding_bits
+from course_lab.experiments import EXPERIMENTS, Unit
+from course_lab.units import Result
+from course_lab.zoo import making
+from course_lib.model import DecoderConfig
+
+CONFIG = DecoderConfig(vocab_size=256, dim=32, num_layers=1, num_heads=1, hidden_dim=16)
+SMALL = zoo.TIERS["small"]
+TIER = zoo.Tier(**{**vars(SMALL), "config": CONFIG})
+DATA = torch.randint(256, (4 * 512,), generator=torch.Generator().manual_seed(0)).byte()
+UNITS = [(name, scheme) for name, e in EXPERIMENTS.items() for scheme in e.schemes]
+
+
+def awake(scheme, seed=0):
+    """An untrained model of one head, with attention sharp enough for every change to show."""
+    model = zoo.build(scheme, TIER, seed).eval()
+    with torch.no_grad():
+        for block in model.blocks:
+            block.attention.to_qkv.weight.mul_(4)
+            for parameter in block.attention.scheme.parameters():
+                parameter.normal_()
+    return model
+
+
+@pytest.fixture
+def small(monkeypatch, tmp_path):
+    """A zoo of tiny models on a short text, and a file of results of its own."""
+    monkeypatch.setattr(zoo, "HERE", tmp_path)
+    monkeypatch.setattr(zoo, "TIERS", {"small": TIER})
+    monkeypatch.setattr(zoo, "device", lambda: torch.device("cpu"))
+    monkeypatch.setattr(evaluation, "PASSAGE", 512)
+    monkeypatch.setattr(experiments, "python_source", lambda: corpus.Corpus(DATA, DATA))
+    for name in EXPERIMENTS:
+        monkeypatch.setitem(EXPERIMENTS, name, EXPERIMENTS[name]._replace(passages=2))
+    return tmp_path / "interventions.json"
+
+
+def write(scheme, seed):
+    torch.manual_seed(seed)
+    making.keep(awake(scheme, seed), scheme, seed, zoo.weights_path(scheme, seed))
+
+
+@pytest.mark.parametrize("name, scheme", UNITS)
+def test_every_case_differs_from_its_control(name, scheme, small):
+    torch.manual_seed(0)
+    cases = list(EXPERIMENTS[name].cases(awake(scheme)))
+    keys = {(case.variant, case.length) for case in cases}
+    assert len(keys) == len(cases) > 1
+    outputs: dict = {}
+    for case in cases:
+        length = min(case.length, 256)
+        with torch.no_grad():
+            scores = case.model(DATA[None, :length].long(), torch.arange(length))
+        outputs.setdefault((case.length, case.stride), []).append((case.variant, scores))
+    blind = name == "shift places" and scheme in ("rope", "none")
+    for (_, control), *others in outputs.values():
+        for variant, scores in others:
+            same = torch.allclose(scores, control, atol=1e-3 if blind else 1e-6)
+            assert same == blind, variant
+
+
+@pytest.mark.parametrize("name, scheme", UNITS)
+def test_what_is_unchanged_is_the_model_itself(name, scheme, small):
+    model = awake(scheme)
+    for case in EXPERIMENTS[name].cases(model):
+        if case.variant in ("unchanged", "unchanged, factor 1.0"):
+            tokens = DATA[None, :64].long()
+            with torch.no_grad():
+                found, expected = (m(tokens, torch.arange(64)) for m in (case.model, model))
+            assert torch.equal(found, expected)
+
+
+def test_results_are_stored_for_the_weights_that_are_here(small, monkeypatch):
+    for seed in (0, 1):
+        write("alibi", seed)
+    names = ("hide", "late places")
+    assert experiments.units() == [Unit(name, "alibi", seed) for seed in (0, 1) for name in names]
+    todo = [Unit("late places", "alibi", seed) for seed in (1, 0)]
+    experiments.measure(todo, small)
+    records = experiments.records(small)
+    assert [r["seed"] for r in records] == [0] * 4 + [1] * 4
+    assert len({r["text"] for r in records}) == 1
+
+    late = experiments.bits("late places", "places 448 to 511", 512, "alibi", small)
+    whole = experiments.bits("late places", "all places", 512, "alibi", small)
+    assert late.shape == whole.shape == (2, 2) and difference(late, whole).mean != 0
+    for seed in (0, 1):
+        model = zoo.load("alibi", seed)
+        expected = (
+            bits_by_length(model, DATA, [512], 2)[0].double(),
+            sliding_bits(model, DATA, 512, 64, 2),
+        )
+        assert torch.allclose(whole[seed], expected[0], atol=1e-4)
+        assert torch.allclose(late[seed], expected[1].double(), atol=1e-4)
+
+    again = []
+
+    def noted(unit):
+        again.append(unit)
+        return Result({**unit._asdict(), "weights": "today's"}, [])
+
+    monkeypatch.setattr(experiments, "measured", noted)
+    experiments.measure(todo, small)
+    assert again == []
+    making.keep(awake("alibi", 2), "alibi", 1, zoo.weights_path("alibi", 1))
+    experiments.measure(todo, small)
+    assert again == [Unit("late places", "alibi", 1)]
+
+
+def test_a_variant_that_was_not_measured_is_named_with_those_that_were(small):
+    write("alibi", 0)
+    experiments.measure([Unit("late places", "alibi", 0)], small)
+    with pytest.raises(KeyError, match="no 'all places' at 64 for alibi in 'late places'.*128"):
+        experiments.bits("late places", "all places", 64, "alibi", small)
+
+
+def test_the_size_of_a_held_change_is_stored(small):
+    write("rope", 0)
+    found = experiments.measured(Unit("hold pairs", "rope", 0)).records
+    changes = {r["variant"]: r.get("change") for r in found}
+    assert changes.pop("unchanged") is None
+    assert all(change > 0 for change in changes.values())
+    assert changes["all held"] > changes["10 to 15 held"]
