@@ -59,19 +59,37 @@ def bits_by_length(
 ) -> Float[Tensor, "lengths passages"]:
     """The cross-entropy of `model` on passages of `data`, in bits per byte, at each length.
 
-    Each passage of PASSAGE bytes is cut into windows of `length` bytes, without overlap. Every
-    length must divide PASSAGE. Raises ValueError if one does not, or `data` is too short for as
-    many `passages`.
+    Raises ValueError if a length does not divide PASSAGE, or `data` is too short for as many
+    `passages`.
+    """
+    for length in lengths:
+        _check_divides("length", length)
+    return torch.stack(
+        [bits_in_windows(model, data, length, passages).mean(dim=(1, 2)) for length in lengths]
+    )
+
+
+def loss_by_position(
+    model: nn.Module, data: UInt8[Tensor, " bytes"], length: int, passages: int = PASSAGES
+) -> Float[Tensor, " length"]:
+    """Bits per byte at every place of a window of `length` bytes, averaged over the passages.
+
+    Raises ValueError as `bits_by_length` does.
+    """
+    return bits_in_windows(model, data, length, passages).mean(dim=(0, 1))
+
+
+def bits_in_windows(
+    model: nn.Module, data: UInt8[Tensor, " bytes"], length: int, passages: int = PASSAGES
+) -> Float[Tensor, "passages windows length"]:
+    """What every byte costs, in bits, with each passage cut into windows of `length` bytes.
+
+    Windows do not overlap. Raises ValueError as `bits_by_length` does.
     """
     starts = _starts(data, passages)
-    for length in lengths:
-        _check_divides("each length", length)
-    by_length = []
-    for length in lengths:
-        windows = (starts[:, None] + torch.arange(0, PASSAGE, length)).flatten()
-        bits = _bits(model, data, windows, length)
-        by_length.append(bits.view(passages, PASSAGE).mean(dim=1))
-    return torch.stack(by_length)
+    _check_divides("length", length)
+    windows = (starts[:, None] + torch.arange(0, PASSAGE, length)).flatten()
+    return _bits(model, data, windows, length).view(passages, -1, length)
 
 
 def sliding_bits(
@@ -97,19 +115,6 @@ def sliding_bits(
     ends = (starts[:, None] + torch.arange(stride, PASSAGE + 1, stride)).flatten()
     bits = _bits(model, data, ends - length, length)[:, length - stride :]
     return bits.reshape(passages, PASSAGE).mean(dim=1)
-
-
-def loss_by_position(
-    model: nn.Module, data: UInt8[Tensor, " bytes"], length: int, passages: int = PASSAGES
-) -> Float[Tensor, " length"]:
-    """Bits per byte at every place of a window of `length` bytes, averaged over the same passages.
-
-    Raises ValueError as `bits_by_length` does.
-    """
-    starts = _starts(data, passages)
-    _check_divides("length", length)
-    windows = (starts[:, None] + torch.arange(0, PASSAGE, length)).flatten()
-    return _bits(model, data, windows, length).mean(dim=0)
 
 
 def difference(

@@ -19,7 +19,7 @@ from course_lab.corpus import python_source
 from course_lab.evaluation import (
     PASSAGES,
     bits_by_length,
-    loss_by_position,
+    bits_in_windows,
     next_byte,
     text_of,
 )
@@ -126,11 +126,13 @@ def _trained(unit: Unit, work: Path) -> tuple[Entry, list[Record]]:
 
 
 def _measured(unit: Unit, work: Path) -> tuple[Entry, list[Record]]:
-    tier, model = TIERS[unit.tier], _load(unit, work)
-    longest = max(tier.lengths)
-    places = loss_by_position(model, python_source().validation, longest, PASSAGES)
-    means = places.view(-1, PLACES).mean(dim=1)
-    return {"by_position": _rounded(means.tolist())}, _records(model, unit, 0, tier.lengths)
+    tier, model, data = TIERS[unit.tier], _load(unit, work), python_source().validation
+    *shorter, longest = tier.lengths
+    records = _records(model, unit, 0, shorter)
+    windows = bits_in_windows(model, data, longest, PASSAGES)  # the slowest length, read once
+    records.append(_record(unit, 0, longest, windows.mean(dim=(1, 2))))
+    places = windows.mean(dim=(0, 1)).view(-1, PLACES).mean(dim=1)
+    return {"by_position": _rounded(places.tolist())}, records
 
 
 def _stretched(unit: Unit, work: Path) -> tuple[Entry, list[Record]]:
@@ -169,13 +171,15 @@ def _tuned(unit: Unit, work: Path) -> tuple[Entry, list[Record]]:
 
 def _records(model: torch.nn.Module, unit: Unit, step: int, lengths: Sequence[int]) -> list[Record]:
     """A record for each length."""
-    data = python_source().validation
-    bits, text = bits_by_length(model, data, lengths, PASSAGES), text_of(data, PASSAGES)
-    about = (unit.scheme, unit.tier, unit.seed, unit.method, unit.factor, step)
-    return [
-        Record(*about, length, tuple(row.tolist()), text)
-        for length, row in zip(lengths, bits, strict=True)
-    ]
+    bits = bits_by_length(model, python_source().validation, lengths, PASSAGES)
+    return [_record(unit, step, *pair) for pair in zip(lengths, bits, strict=True)]
+
+
+def _record(unit: Unit, step: int, length: int, bits: torch.Tensor) -> Record:
+    return Record(
+        unit.scheme, unit.tier, unit.seed, unit.method, unit.factor, step, length,
+        tuple(bits.tolist()), text_of(python_source().validation, PASSAGES),
+    )  # fmt: skip
 
 
 def keep(model: Decoder, scheme: str, seed: int, path: Path) -> None:

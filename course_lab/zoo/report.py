@@ -63,7 +63,7 @@ def _tier(name: str, records: Sequence[Record], runs: Sequence[dict[str, Any]]) 
     tier = TIERS[name]
     plain = [r for r in records if r.tier == name and r.method is None]
     lengths = sorted({record.length for record in plain})
-    rows, changes, costs = [], [], []
+    rows, changes, parameters = [], [], []
     columns: dict[int, list[Column]] = {length: [] for length in lengths}
     for scheme, recipe in zoo.RECIPES.items():
         measured = [record for record in plain if record.scheme == scheme]
@@ -78,8 +78,7 @@ def _tier(name: str, records: Sequence[Record], runs: Sequence[dict[str, Any]]) 
             columns[length].append(column)
         trainings = [run for run in runs if (run["tier"], run["scheme"]) == (name, scheme)
                      and run["kind"] == "trained"]  # fmt: skip
-        minutes = statistics.mean(run["seconds"] for run in trainings) / 60
-        costs.append([scheme, f"{trainings[0]['parameters']:,}", f"{minutes:.0f}"])
+        parameters.append([scheme, f"{trainings[0]['parameters']:,}"])
     first = next(run for run in runs if run["tier"] == name and run["kind"] == "trained")
     sizes = tier.config
     return "\n".join([
@@ -94,8 +93,8 @@ def _tier(name: str, records: Sequence[Record], runs: Sequence[dict[str, Any]]) 
         "over seeds; after ±, the standard error over passages.\n",
         table(["scheme", *map(str, lengths)], changes, RIGHT),
         *_longer(plain, records),
-        f"\nMade with {first['machine']}, a model or two at a time:\n",
-        table(["scheme", "parameters", "minutes"], costs, RIGHT),
+        f"\nMade with {first['machine']}. What a scheme costs stands in benchmarks.md.\n",
+        table(["scheme", "parameters"], parameters, RIGHT),
         "",
     ])  # fmt: skip
 
