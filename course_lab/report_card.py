@@ -29,13 +29,22 @@ class Assessment(NamedTuple):
         """The verdict, in a line or more."""
         if self.short is None or self.trouble:
             return "\n".join([f"{self.name} is not ready:", *(f"- {t}" for t in self.trouble)])
-        length = short.TIER.length
-        bits, known = self.short.reach[length], known_bits(length).values()
+        length, steps = short.TIER.length, len(self.short.curve) * short.CURVE
+        bits, known = self.short.reach[length], known_seeds(length, self.rival_steps)
+        behind = sum(min(seeds) > bits for seeds in known.values())
+        means = [statistics.mean(seeds) for seeds in known.values()]
         return (
-            f"{self.name} works. After {short.TIER.steps} short steps it pays {bits:.2f} bits per "
-            f"byte at {length} bytes, less than {sum(other > bits for other in known)} of the "
-            f"course's {len(known)}, which pay from {min(known):.2f} to {max(known):.2f}."
+            f"{self.name} works. After {steps} short steps it pays {bits:.2f} bits per byte at "
+            f"{length} bytes. The course's {len(known)} pay from {min(means):.2f} to "
+            f"{max(means):.2f} after {self.rival_steps} steps; {behind} of them pay more with each "
+            f"of their {len(short.SEEDS)} seeds."
         )
+
+    @property
+    def rival_steps(self) -> int:
+        """The steps of the trainings of the course's ten that this one is set beside."""
+        trained = len(self.short.curve) * short.CURVE if self.short else 0
+        return short.LONGER if trained >= short.LONGER else short.TIER.steps
 
 
 def assess(name: str, make: Make, seed: int = 0, steps: int | None = None) -> Assessment:
@@ -65,14 +74,20 @@ def known_findings() -> dict[str, Report]:
     """The findings of the same probes on the course's ten."""
     return {
         name: {probe: Finding(**finding) for probe, finding in findings.items()}
-        for name, findings in short.results()["probes"].items()
+        for name, findings in short.findings().items()
     }
 
 
-def known_bits(length: int) -> dict[str, float]:
+def known_seeds(length: int, steps: int = short.TIER.steps) -> dict[str, list[float]]:
+    """Bits per byte of each seed of the course's ten at `length`, trained for `steps`."""
+    return {
+        name: [run["reach"][length] for run in runs] for name, runs in short.schemes(steps).items()
+    }
+
+
+def known_bits(length: int, steps: int = short.TIER.steps) -> dict[str, float]:
     """Bits per byte of the course's ten at `length`, means over seeds."""
-    schemes = short.results()["schemes"]
-    return {n: statistics.mean(r["reach"][length] for r in runs) for n, runs in schemes.items()}
+    return {name: statistics.mean(seeds) for name, seeds in known_seeds(length, steps).items()}
 
 
 def _in_words(error: Exception) -> str:

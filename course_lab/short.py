@@ -198,44 +198,52 @@ def store() -> Store[Unit]:
     return Store(RESULTS, _unit, _order)
 
 
-def results(steps: int = TIER.steps) -> dict[str, Any]:
-    """What was measured, as shipped with the course.
+def results() -> dict[str, Any]:
+    """Everything: what `schemes`, `slices` and `findings` return."""
+    return {"schemes": schemes(), "slices": slices(), "probes": findings()}
 
-    "schemes" holds curve, seen, passages and reach of a `Short` for each seed of the ten, trained
-    for `steps`; "slices" what was seen while training on slices, by their size in bytes; "probes"
-    the findings of each scheme. Raises CourseError if something is missing.
+
+def schemes(steps: int = TIER.steps) -> dict[str, list[dict[str, Any]]]:
+    """How the course's ten were trained for `steps`, seed by seed, each as a dictionary.
+
+    It holds what a `Short` holds: curve, seen, passages and reach. Like the other readers, raises
+    CourseError if something was not measured yet.
     """
-    shorts, found = _shorts(), _findings()
+    shorts = _shorts()
+    return {
+        name: [
+            {**short._asdict(), "reach": short.reach}
+            for short in _of_seeds(shorts, "schemes", name, steps)
+        ]
+        for name in zoo.RECIPES
+    }
 
-    def of_seeds(*unit: Any) -> list[Short]:
-        part, scheme, *rest = unit
-        return [shorts[Unit(part, scheme, seed, *rest)] for seed in SEEDS]
 
-    try:
-        return {
-            "schemes": {
-                name: [
-                    {**short._asdict(), "reach": short.reach}
-                    for short in of_seeds("schemes", name, steps)
-                ]
-                for name in zoo.RECIPES
-            },
-            "slices": {
-                name: {
-                    str(size): [
-                        short.seen for short in of_seeds("slices", name, SLICED_STEPS, size)
-                    ]
-                    for size in SLICES
-                }
-                for name in SLICED
-            },
-            "probes": {name: found[name] for name in zoo.RECIPES},
+def slices() -> dict[str, dict[str, list[list[float]]]]:
+    """What was seen while training on slices: by scheme, by bytes of the slice, seed by seed."""
+    shorts = _shorts()
+    return {
+        name: {
+            str(size): [
+                short.seen for short in _of_seeds(shorts, "slices", name, SLICED_STEPS, size)
+            ]
+            for size in SLICES
         }
-    except KeyError as error:
-        raise CourseError(
-            f"{RESULTS.name} has no {error}: run `course short report-card`, or `git checkout "
-            "course_lab/zoo` to get it back"
-        ) from None
+        for name in SLICED
+    }
+
+
+def findings() -> dict[str, dict[str, Entry]]:
+    """The findings of the probes on each of the course's ten."""
+    found: dict[str, dict[str, Entry]] = {name: {} for name in zoo.RECIPES}
+    for record in store().read()["records"]:
+        if record["part"] == "probes" and record["scheme"] in found:
+            finding = {key: record[key] for key in probes.Finding._fields}
+            found[record["scheme"]][record["probe"]] = finding
+    for name in found:
+        if not found[name]:
+            raise _missing(Unit("probes", name))
+    return found
 
 
 def _shorts() -> dict[Unit, Short]:
@@ -252,14 +260,19 @@ def _shorts() -> dict[Unit, Short]:
     }
 
 
-def _findings() -> dict[str, dict[str, Entry]]:
-    """The findings of each scheme that was probed, by probe."""
-    found: dict[str, dict[str, Entry]] = {}
-    for record in store().read()["records"]:
-        if record["part"] == "probes":
-            finding = {key: record[key] for key in probes.Finding._fields}
-            found.setdefault(record["scheme"], {})[record["probe"]] = finding
-    return found
+def _of_seeds(shorts: dict[Unit, Short], part: str, scheme: str, *rest: Any) -> list[Short]:
+    units_wanted = [Unit(part, scheme, seed, *rest) for seed in SEEDS]
+    for unit in units_wanted:
+        if unit not in shorts:
+            raise _missing(unit)
+    return [shorts[unit] for unit in units_wanted]
+
+
+def _missing(unit: Unit) -> CourseError:
+    return CourseError(
+        f"{RESULTS.name} has no {unit}: run `course short report-card`, or `git checkout "
+        "course_lab/zoo` to get it back"
+    )
 
 
 def _unit(entry: Entry) -> Unit:

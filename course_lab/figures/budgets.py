@@ -23,12 +23,13 @@ COLORS = (
     style.BLUE, style.ORANGE, style.GREEN, style.RED, style.PURPLE, style.SKY, style.BLACK,
     style.GREY,
 )  # fmt: skip
+DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (8, 2)))
 UNNAMED = [
-    {"color": color, "linestyle": "-", "marker": marker}
-    for color, marker in zip(COLORS, "oDsPXv^*", strict=True)
+    {"color": color, "linestyle": dashes, "marker": marker}
+    for color, dashes, marker in zip(COLORS, DASHES, "oDsPXv^*", strict=True)
 ]
 """Looks of variants that are not named after a scheme."""
-AGAIN = ((0, (1, 1)), (0, (5, 1.5)), (0, (4, 1, 1, 1)))
+AGAIN = ("-", (0, (6, 2)), (0, (1, 1.5, 4, 1.5)))
 """Dashes of the second, third and fourth variant of a scheme; their dots are hollow."""
 HALO = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.5}
 
@@ -56,10 +57,10 @@ def budget(
         found = curves(slug, variants, length, method)
         for name, look in _looks(found):
             _draw(ax, name, found[name], look)
-        _draw_levels(ax, {**ceilings(slug, length), "chance": question.chance})
-        draw_mark(ax, f"the lesson: {question.steps}", question.steps)
+        _draw_levels(ax, _levels(slug, length))
+        draw_mark(ax, f"the lesson's {question.steps} steps", question.steps)
         ax.set_xscale("log")
-        ax.set_xticks(steps, [f"{count:,}".replace(",", " ") for count in steps])
+        ax.set_xticks(steps, [str(count) for count in steps])
         ax.xaxis.set_minor_locator(NullLocator())
         ax.set(xlabel="training steps", ylim=(0, 1.13), yticks=np.linspace(0, 1, 6))
         if len(panels) > 1:
@@ -67,9 +68,9 @@ def budget(
             ax.set_title(f"{length} tokens{trained}", fontsize=10)
     all_axes[0, 0].set_ylabel("accuracy")
     handles, labels = all_axes[0, 0].get_legend_handles_labels()
-    fig.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=9)
-    fig.suptitle(f"{title}\n", x=0.01, ha="left", fontsize=11)
-    fig.text(0.01, 0.93, question.label, fontsize=9, color=style.GREY)
+    columns = 3 if max(map(len, labels), default=0) < 30 else 2
+    fig.legend(handles, labels, loc="outside lower center", ncols=columns, fontsize=9)
+    fig.suptitle(f"{title}\n{question.label}", x=0.01, ha="left", fontsize=11)
     return fig
 
 
@@ -80,20 +81,31 @@ def budget_alt(
     lengths: Sequence[int] | None = None,
     method: str | None = None,
 ) -> str:
-    """The alternative text of `budget`, with the same arguments: means over seeds, by steps."""
+    """The alternative text of `budget`, with the same arguments: means over seeds."""
     question = QUESTIONS[slug]
-    sentences = [
-        f"Accuracy over training steps: {question.label} The lesson's own budget is "
-        f"{question.steps} steps, and chance {question.chance:.2f}."
-    ]
+    sentences = [f"Accuracy over training steps: {question.label}"]
     for length in lengths or (question.length,):
-        sentences.append(f"In texts of {length} tokens:")
-        for name, of_steps in curves(slug, variants, length, method).items():
-            means = (f"{np.mean(seeds):.2f} after {steps}" for steps, seeds in of_steps.items())
-            sentences.append(f"{name} {', '.join(means)};")
-        levels = (f"{name} {level:.2f}" for name, level in ceilings(slug, length).items())
-        sentences.append(f"for comparison {', '.join([*levels, f'chance {question.chance:.2f}'])}.")
-    return " ".join(sentences)
+        found = curves(slug, variants, length, method)
+        parts = [f"{name} {_ends(of_steps)}" for name, of_steps in found.items()]
+        levels = _levels(slug, length)
+        sentences += [f"In texts of {length} tokens: {'; '.join(parts)}.",
+                      f"For comparison: {', '.join(levels)}."]  # fmt: skip
+    return " ".join([*sentences, f"The lesson's own budget is {question.steps} steps."])
+
+
+def _ends(of_steps: dict[int, list[float]]) -> str:
+    """The means over seeds after the fewest and after the most steps."""
+    first, last = min(of_steps), max(of_steps)
+    low, high = (float(np.mean(of_steps[steps])) for steps in (first, last))
+    return f"{low:.2f} after {first} steps and {high:.2f} after {last}"
+
+
+def _levels(slug: str, length: int) -> dict[str, float]:
+    """What simpler readers get, and chance, the lowest first."""
+    chance = QUESTIONS[slug].chance
+    levels = {f"{name} {level:.2f}": level for name, level in ceilings(slug, length).items()}
+    levels[f"chance 1 in {1 / chance:.0f}"] = chance
+    return dict(sorted(levels.items(), key=lambda item: item[1]))
 
 
 def curves(
@@ -144,9 +156,9 @@ def _draw(ax: Axes, name: str, of_steps: dict[int, list[float]], look: dict[str,
 
 def _draw_levels(ax: Axes, levels: dict[str, float]) -> None:
     """Named horizontal lines; neighbours carry their names at different ends."""
-    for at, (name, level) in enumerate(sorted(levels.items(), key=lambda item: item[1])):
-        dashes = "--" if name == "chance" else ":"
+    for at, (name, level) in enumerate(levels.items()):
+        dashes = "--" if name.startswith("chance") else ":"
         ax.axhline(level, color=style.BLACK, linewidth=1, linestyle=dashes, zorder=1)
         end, side = (1.0, "right") if at % 2 else (0.0, "left")
-        note(ax, f"{name} {level:.2f}", (end, level), (2 - 4 * (at % 2), 2), ha=side, fontsize=8,
+        note(ax, name, (end, level), (2 - 4 * (at % 2), 2), ha=side, fontsize=8,
              xycoords=("axes fraction", "data"), bbox=HALO, zorder=3)  # fmt: skip

@@ -23,8 +23,8 @@ ALT = "Left, the training loss of {name} beside the ten; right, the loss by leng
 CELL = "style='border: 1px solid #BBBBBB; padding: 0.3em'"
 ENDS = (short.TIER.lengths[0], short.TIER.lengths[-1])
 NOTE = (
-    f"A small model, trained for {short.TIER.steps} steps at {short.TIER.length} bytes. This "
-    f"scheme: one seed. The course's ten: the mean of {len(short.SEEDS)} seeds."
+    f"A small model, trained at {short.TIER.length} bytes. This scheme: one seed. The course's "
+    f"ten: the mean of {len(short.SEEDS)} seeds, after {{steps}} steps."
 )
 
 
@@ -35,8 +35,8 @@ class Card(Assessment):
         """How the small model learned, and its loss by length: in black, the ten in colours."""
         fig, (left, right) = figure(7.6, 4.2, columns=2)
         lengths = short.TIER.lengths
-        bits = [known_bits(length) for length in lengths]
-        for name, runs in short.results()["schemes"].items():
+        bits = [known_bits(length, self.rival_steps) for length in lengths]
+        for name, runs in short.schemes(self.rival_steps).items():
             look = {**line_of(NAMES[name]), "label": NAMES[name], "linewidth": 1.2}
             _draw_curve(left, np.mean([run["curve"] for run in runs], axis=0), look)
             right.plot(lengths, [known[name] for known in bits], **look)
@@ -63,7 +63,7 @@ class Card(Assessment):
         picture = base64.b64encode(png(self.figure())).decode()
         says = escape(self.says()).replace("\n", "<br>")
         colour = "#FBE3C0" if self.trouble else "#D5EFE5"
-        bits = {length: known_bits(length) for length in ENDS}
+        bits = {length: known_bits(length, self.rival_steps) for length in ENDS}
         reach = self.short.reach if self.short else {}
         rows = [_html_row(self.name, self.findings, [reach.get(n) for n in ENDS], colour)]
         rows += [
@@ -79,7 +79,7 @@ class Card(Assessment):
             f"<img alt='{escape(ALT.format(name=self.name), quote=True)}' "
             f"src='data:image/png;base64,{picture}'>",
             "<h2>Bits per byte, and the findings of the probes</h2>", _html_table(rows),
-            f"<p>{NOTE}</p>", _html_questions(), "</body></html>",
+            f"<p>{NOTE.format(steps=self.rival_steps)}</p>", _html_questions(), "</body></html>",
         ])  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from course_lab import report_card
+from course_lab import report_card, short
 from course_lab.report_card import assess
 from course_lib.encodings import ALiBi, PositionScheme
 
@@ -30,8 +30,21 @@ def raises(config):
 def test_a_good_scheme_works():
     assessment = assess("mine", lambda config: ALiBi(config.num_heads), steps=20)
     assert not assessment.trouble and assessment.short
-    assert f"pays {assessment.short.reach[64]:.2f} bits per byte at 64" in assessment.says()
+    says = assessment.says()
+    assert f"After 20 short steps it pays {assessment.short.reach[64]:.2f} bits per byte at" in says
+    assert "after 200 steps; 0 of them pay more with each of their 3 seeds" in says
     assert list(assessment.findings) == report_card.PROBES
+
+
+def test_a_scheme_is_ahead_of_another_only_if_every_seed_of_that_pays_more(monkeypatch):
+    known = {200: {"a": [3.0, 3.2], "b": [2.9, 3.3]}, 2000: {"a": [2.0, 2.1], "b": [2.2, 2.3]}}
+    monkeypatch.setattr(report_card, "known_seeds", lambda length, steps: known[steps])
+    for points, bits, words in (
+        (20, 2.95, "from 3.10 to 3.10 after 200 steps; 1 of them"),
+        (200, 2.15, "from 2.05 to 2.25 after 2000 steps; 1 of them"),
+    ):
+        made = short.Short([1.0] * points, [], {64: [bits, bits]})
+        assert words in report_card.Assessment("mine", {}, made, []).says()
 
 
 @pytest.mark.parametrize(

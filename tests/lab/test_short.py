@@ -101,21 +101,25 @@ def test_another_setting_is_measured_again(tiny, monkeypatch):
 def test_results_are_read_as_they_were_measured(tiny):
     short.make()
     for steps in (10, 20):
-        runs = short.results(steps)["schemes"]["rope"]
+        runs = short.schemes(steps)["rope"]
         for seed, stored in enumerate(runs):
             again = short.run(short.known("rope"), seed, steps=steps)
             assert stored == {**again._asdict(), "reach": again.reach}
             assert stored["reach"][32] == pytest.approx(sum(again.passages[32]) / 2)
     piece = short.text().train[short.APART :][:20_000]
     again = short.run(short.known("rope"), 1, piece, steps=40).seen
-    assert short.results(steps=10)["slices"] == {"rope": {"20000": [ANY, again]}}
-    assert short.results(steps=10)["probes"]["none"]["order"]["says"] == "blind to order"
+    assert short.slices() == {"rope": {"20000": [ANY, again]}}
+    assert short.findings()["none"]["order"]["says"] == "blind to order"
 
 
 def test_what_is_not_there_says_how_to_make_it(tiny):
     short.make(["probes"])
-    with pytest.raises(CourseError, match="short.json has no .*rope.*: run `course short report-c"):
-        short.results(steps=10)
+    for read in (short.slices, lambda: short.schemes(10)):
+        with pytest.raises(CourseError, match="no .*rope.*: run `course short report-card"):
+            read()
+    short.RESULTS.unlink()
+    with pytest.raises(CourseError, match="no .*probes.*rope"):
+        short.findings()
 
 
 def test_the_stored_results_are_of_these_settings_and_of_all():
@@ -123,15 +127,15 @@ def test_the_stored_results_are_of_these_settings_and_of_all():
     assert {*runs} == {unit for part in short.PARTS for unit in short.units_of(part)}
     assert all(run["settings"] == short.settings() for run in runs.values())
     for steps in (short.TIER.steps, short.LONGER):
-        stored = short.results(steps)
-        assert list(stored["schemes"]) == list(stored["probes"]) == list(zoo.RECIPES)
-        for trained in stored["schemes"].values():
+        stored = short.schemes(steps)
+        assert list(stored) == list(short.findings()) == list(zoo.RECIPES)
+        for trained in stored.values():
             assert len(trained) == len(short.SEEDS)
             assert all(list(run["passages"]) == list(short.TIER.lengths) for run in trained)
             assert all(len(run["curve"]) == steps // short.CURVE for run in trained)
             assert all(len(bits) == short.PASSAGES for run in trained
                        for bits in run["passages"].values())  # fmt: skip
-    for by_size in short.results()["slices"].values():
+    for by_size in short.slices().values():
         assert [len(runs) for runs in by_size.values()] == [len(short.SEEDS)] * len(short.SLICES)
         assert all(len(seen) == short.SLICED_STEPS // short.LOOK
                    for runs in by_size.values() for seen in runs)  # fmt: skip
@@ -139,7 +143,7 @@ def test_the_stored_results_are_of_these_settings_and_of_all():
 
 @pytest.mark.parametrize("name", ["rope", "none"])
 def test_stored_findings_are_what_probes_find(name):
-    stored = short.results()["probes"][name]
+    stored = short.findings()[name]
     found = probes.run(zoo.RECIPES[name].scheme(zoo.TIERS["small"]), only=["order", "parameters"])
     assert {probe: stored[probe]["says"] for probe in found} == {
         probe: finding.says for probe, finding in found.items()

@@ -142,8 +142,8 @@ def latest(text, at):
     return next((token for token in text[at::-1] if token < 2), None)
 
 
-def place_1(text, at):
-    return text[1] if at >= 1 else None
+def place_2(text, at):
+    return text[2] if at >= 2 else None
 
 
 def sees_others(text, at):
@@ -158,8 +158,8 @@ def sees_past(text, at, distance=1):
     (3, back(2), sees_others, tasks.others),
     (3, back(2), sees_past, tasks.past),
     (2, back(3), partial(sees_past, distance=2), partial(tasks.past, back=2)),
-    (3, place_1, sees_others, tasks.own_or_other),
-    (3, place_1, sees_past, partial(tasks.own_or_past, place=1)),
+    (3, place_2, sees_others, tasks.own_or_other),
+    (3, place_2, sees_past, partial(tasks.own_or_past, place=2)),
     (3, named, sees_past, tasks.past),
     (4, latest, sees_past, partial(tasks.names_so_far, names=2)),
     (3, seen_last, sees_past, None),
