@@ -117,16 +117,17 @@ def seconds_per_step(
 
 
 def measure(kinds: Iterable[str] = KINDS, path: Path | None = None) -> None:
-    """Measure what `path` (default: RESULTS) lacks: memory in seconds, time in half an hour.
+    """Measure memory (seconds), and what `path`, by default RESULTS, lacks of times (half an hour).
 
     Times are worth something only if nothing else keeps the machine busy. Ctrl-C stops; another
-    call continues.
+    call continues. To measure times again, delete the file.
     """
     store = Store(path or RESULTS, unit_of, lambda entry: (*unit_of(entry), _place(entry)))
     settings = zoo.TIERS["small"].settings()
     known = {unit_of(run) for run in store.read()["runs"] if run["settings"] == settings}
     units = [Unit(kind, batch, length) for kind in kinds for length in LENGTHS for batch in BATCHES]
-    do(store, [unit for unit in units if unit not in known], measured, title="costs")
+    todo = [unit for unit in units if unit.kind == "memory" or unit not in known]
+    do(store, todo, measured, title="costs")
 
 
 def measured(unit: Unit) -> Result:

@@ -110,6 +110,8 @@ class _Removed(PositionScheme):
 
 
 class _Held(PositionScheme):
+    looks_at_queries = True
+
     def __init__(self, rotary: Rotary, pairs: list[int], limit: int, seen_as: int) -> None:
         super().__init__()
         self.rotary, self.columns = rotary, _columns(rotary, pairs)
@@ -189,6 +191,8 @@ def silenced(model: Decoder, terms: Iterable[str]) -> Decoder:
 
 class _WithoutQuery(PositionScheme):
     """Transformer-XL without q k (a) or q W R (b)."""
+
+    looks_at_queries = True
 
     def __init__(self, scheme: TransformerXL, terms: tuple[str, ...]) -> None:
         super().__init__()

@@ -69,9 +69,22 @@ def test_units_are_stored_and_not_measured_again(small, monkeypatch):
         [plain] = [r for r in found if r["scheme"] == "none" and r["kind"] == record["kind"]
                    and costs.unit_of(r) == costs.unit_of(record)]  # fmt: skip
         assert record["relative"] == pytest.approx(record["value"] / plain["value"], abs=0.1)
-    monkeypatch.setattr(costs, "measured", lambda unit: pytest.fail("measured again"))
+    again, measured = [], costs.measured
+    monkeypatch.setattr(costs, "measured", lambda unit: again.append(unit.kind) or measured(unit))
     costs.measure(path=small)
+    assert again == ["memory"] * 4  # which takes no time, and follows the library
     assert costs.results(small) == found
+
+
+def test_the_shipped_memory_is_what_models_keep_today():
+    shipped = {(r["batch"], r["length"], r["scheme"]): r["value"] for r in costs.results()
+               if r["kind"] == "memory"}  # fmt: skip
+    assert len(shipped) == len(costs.BATCHES) * len(costs.LENGTHS) * len(zoo.RECIPES)
+    for name in zoo.RECIPES:
+        kept = bytes_kept_at(zoo.build(name, zoo.TIERS["small"]), 8, 512)
+        assert shipped[8, 512, name] == pytest.approx(kept, rel=0.05), (
+            f"{name} keeps other sizes than course_lab/zoo/costs.json says: run `course costs`"
+        )
 
 
 def test_what_does_not_fit_or_takes_too_long_is_not_timed(small, monkeypatch):
