@@ -115,6 +115,15 @@ def test_a_step_trains_the_model():
     assert loss() < before - 0.5
 
 
+def test_a_step_begins_with_no_gradient():
+    model, tokens = zoo.build("rope", TIER), torch.zeros(2, 16, dtype=torch.long)
+    still = torch.optim.SGD(model.parameters(), lr=0.0)
+    costs.step(model, still, tokens)
+    first = model.to_scores.weight.grad.clone()
+    costs.step(model, still, tokens)
+    assert torch.allclose(model.to_scores.weight.grad, first, atol=1e-6) and first.any()
+
+
 def test_the_command_measures_one_kind_alone(small, monkeypatch):
     monkeypatch.setattr(costs, "RESULTS", small)
     assert main(["costs", "--only", "memory"]) == 0
