@@ -7,6 +7,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from course_grading import findings
 from course_grading.claims import claims, page
 from course_grading.notebooks import RELEASED
 
@@ -151,6 +152,15 @@ def test_a_claim_is_heard_judged_and_measured():
 
 def test_the_page_of_claims_is_what_the_lessons_say():
     assert (ROOT / "docs" / "claims.md").read_text(encoding="utf-8") == page(ROOT / "notebooks")
+
+
+def test_the_lessons_give_their_findings_with_evidence():
+    found = findings.findings(ROOT / "notebooks")
+    assert [one.finding.number for one in found] == [f"F{n}" for n in range(1, len(found) + 1)]
+    assert len(found) >= 20
+    assert (ROOT / "docs" / "findings.md").read_text(encoding="utf-8") == findings.page(
+        ROOT / "notebooks"
+    )
 
 
 def test_local_links_lead_somewhere():
