@@ -113,6 +113,18 @@ def test_a_measurement_is_of_the_model_that_a_lesson_trains(tiny):
         assert record["bins"] == pytest.approx(halves, abs=1e-4)
 
 
+@pytest.mark.parametrize("given, steps", [(None, 2), (6, 6)])
+def test_a_seed_decides_weights_and_batches(tiny, monkeypatch, given, steps):
+    seen = []
+    monkeypatch.setattr(budgets, "train", lambda *arguments, **_: seen.append(arguments))
+    model = budgets.trained("one-back", "RoPE", seed=2, steps=given)
+    [(trained, task, *rest)] = seen
+    assert trained is model and rest == [steps, TINY.learning_rate, 2]
+    assert task(torch.Generator()).tokens.shape == (4, 6)
+    start = questions.model_for("one-back", "RoPE", seed=2).state_dict()
+    assert all(torch.equal(value, start[name]) for name, value in model.state_dict().items())
+
+
 def test_a_stretched_reader_is_stretched_by_the_length_it_reads(tiny, monkeypatch):
     asked = []
 
