@@ -389,7 +389,7 @@ for pair in range(16):
     slowed = plain.clone()
     slowed[pair] = slowed[pair] / 8
     read = stretched(model, ScaledFrequencies(slowed))
-    price.append(bits_per_byte(read, validation, 128, most_windows=2).mean)
+    price.append(bits_by_length(read, validation, [128], passages=2).mean().item())
 best_pair = price.index(min(price))
 
 
@@ -403,7 +403,7 @@ for number in range(1, 17):
     slowed = plain.clone()
     slowed[number - 1] /= 8
     read = stretched(model, ScaledFrequencies(slowed))
-    price[number] = bits_per_byte(read, validation, 1024, most_windows=2).mean
+    price[number] = bits_by_length(read, validation, [1024], passages=2).mean().item()
 best_pair = min(price, key=price.get)
 
 
@@ -416,7 +416,7 @@ price = []
 for pair in range(16):
     slowed = torch.where(torch.arange(16) == pair, plain, plain / 8)
     read = stretched(model, ScaledFrequencies(slowed))
-    price.append(bits_per_byte(read, validation, 1024, most_windows=2).mean)
+    price.append(bits_by_length(read, validation, [1024], passages=2).mean().item())
 best_pair = min(range(16), key=lambda p: price[p])
 
 
@@ -438,7 +438,7 @@ def cost(pair):
     slowed = plain.clone()
     slowed[pair] /= 8
     reader = stretched(model, ScaledFrequencies(slowed))
-    return float(bits_per_byte(reader, validation, 1024, most_windows=2).mean)
+    return float(bits_by_length(reader, validation, [1024], passages=2).mean())
 
 
 costs = [cost(pair) for pair in range(16)]

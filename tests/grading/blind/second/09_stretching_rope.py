@@ -165,5 +165,5 @@ for pair in range(16):
     frequencies = rotary_frequencies(32).clone()
     frequencies[pair] /= 8
     reader = stretched(model, ScaledFrequencies(frequencies))
-    costs.append(bits_per_byte(reader, text.validation, 128, most_windows=2).mean)
+    costs.append(bits_by_length(reader, text.validation, [128], passages=2).mean().item())
 best_pair = costs.index(min(costs))
