@@ -560,9 +560,20 @@ LEAST_BASE = Exercise(
                 "This base is enough for 2048 tokens. Check all distances up to 3000.",
                 lambda: _least_base(context=2048)),
         Mistake("the smallest base from which on all pass",
-                "From this base on every larger one passes. The question asks for the first base "
-                "that passes: some smaller bases pass too, although others between them fail.",
+                "From this base on every base of the row that was tried passes, up to 100 000. The "
+                "question asks for the first base that passes: some smaller bases pass too, "
+                "although others between them fail.",
                 40_200),
+        Mistake("the largest base that fails",
+                "Here the sum still falls below zero: it is the last base of the row that fails, "
+                "of those up to 100 000. The question asks for the first base that passes, which "
+                "is smaller.",
+                40_100),
+        Mistake("the smallest base from which on all pass, for 4096 tokens",
+                "From this base on every base of the row that was tried is enough for 4096 tokens, "
+                "up to 100 000. The question is about 3000 tokens, and about the first base that "
+                "passes.",
+                58_800),
         Mistake("a context of 4096", "This is the least base for 4096 tokens. The question is "
                 "about 3000, so a smaller one is enough.",
                 lambda: _least_base(context=4096)),
