@@ -171,7 +171,7 @@ WINDOWS = Exercise(
         "length": Number(1, 512, whole=True),
         "stride": Number(-2, 512, whole=True),
     },
-    forbidden=("bits_per_byte", "loss_by_position"),
+    forbidden=("bits_by_length", "sliding_bits", "loss_by_position"),
     hints=(
         "Write down the windows of 10 bytes, length 4, stride 2. What do the second and the third "
         "count? Remember after each window how far you have counted.",
@@ -298,7 +298,7 @@ CORPUS_BITS = Exercise(
     reference=_bits, cases=_losses_cases,
     domain={"losses": Tensors((2, 2)), "counted": Masks((2, 2), true="a byte that counts")},
     roundings=40,  # five digits
-    forbidden=("bits_per_byte", "loss_by_position"),
+    forbidden=("bits_by_length", "sliding_bits", "loss_by_position"),
     hints=(
         "Ask of each line: which bytes does it look at, and how much does each byte weigh in the "
         "end? There are three faults.",
