@@ -19,6 +19,7 @@ from tqdm.auto import tqdm
 from course_lab.checkpoints import Checkpoint
 from course_lab.parallel import anywhere, is_first
 from course_lab.tasks import IGNORE, Batch, Task
+from course_lib.encodings import consecutive_positions
 
 SMALL = 300_000  # parameters
 
@@ -105,7 +106,8 @@ class Training:
         batch, count = _share(drawn)
         tokens, targets = (t.to(self.device) for t in batch)
         with torch.autocast(self.device.type, self.dtype, enabled=self.dtype != torch.float32):
-            scores = self._parallel(tokens, torch.arange(tokens.shape[1], device=self.device))
+            positions = consecutive_positions(tokens.shape[1], device=self.device)
+            scores = self._parallel(tokens, positions)
         total = functional.cross_entropy(
             scores.float().flatten(0, 1), targets.flatten(), ignore_index=IGNORE, reduction="sum"
         )

@@ -7,6 +7,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from course_lib.encodings.angles import check_positions, rotary_frequencies, rotation_table
+from course_lib.encodings.consecutive import known_range
 from course_lib.encodings.scheme import PositionScheme, check_sizes
 
 
@@ -19,7 +20,8 @@ def sinusoidal_encoding(
 
     Angles are in radians and computed in float64 (on the CPU where the device has none); the
     result is float32 on the device of `positions`. Raises ValueError if `positions` are not
-    integers or are negative, if `dim` is not positive and even, or if `base` is not above 1.
+    integers or are known to be negative (see `check_positions`), if `dim` is not positive and
+    even, or if `base` is not above 1.
 
     Source: Vaswani et al. 2017, Attention Is All You Need, section 3.5 (arXiv 1706.03762).
     """
@@ -62,8 +64,8 @@ class LearnedAbsolute(PositionScheme):
     """Adds a row of a learned table to each token embedding (Gehring et al. 2017; BERT; GPT-2).
 
     The table starts from a normal distribution with standard deviation `std`. A position beyond
-    its last row raises ValueError. Looking for such a position makes a GPU wait. In a compiled
-    graph the check is left out, and torch raises an error of its own.
+    its last row raises ValueError where positions are known: on the CPU, and on a GPU those of
+    `consecutive_positions`. For others and in a compiled graph torch raises an error of its own.
     """
 
     def __init__(self, max_positions: int, dim: int, std: float = 0.02) -> None:
@@ -73,14 +75,13 @@ class LearnedAbsolute(PositionScheme):
     def embed(self, x: Tensor, positions: Tensor) -> Tensor:
         check_sizes(self, dim=(self.table.shape[1], x.shape[-1]))
         check_positions(positions)
-        rows, readable = len(self.table), not torch.compiler.is_compiling()
-        if readable and positions.numel() and (last := int(positions.max())) >= rows:
+        rows, known = len(self.table), known_range(positions)
+        if known and known[1] >= rows:
             raise ValueError(
-                f"position {last} is beyond the table, which has {rows} rows (0 to {rows - 1}): "
-                "train a longer table, or use a scheme without one"
+                f"position {known[1]} is beyond the table, which has {rows} rows (0 to "
+                f"{rows - 1}): train a longer table, or use a scheme without one"
             )
-        # long: torch takes an index of bytes for a mask
-        return x + self.table[positions.long()].to(x.dtype)
+        return x + nn.functional.embedding(positions.long(), self.table).to(x.dtype)
 
     def stretched(self, new_length: int) -> LearnedAbsolute:
         """A copy with `new_length` rows, the old ones spread over them by linear interpolation.

@@ -6,6 +6,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from course_lib.encodings.consecutive import known_range
+
 
 def rotary_frequencies(head_dim: int, base: float = 10_000.0) -> Float[Tensor, " pairs"]:
     """Radians per position of each pair, the fastest first: base^(-2i / head_dim), in float64.
@@ -53,13 +55,11 @@ def check_integers(positions: Tensor, name: str = "positions") -> None:
 
 
 def check_positions(positions: Tensor) -> None:
-    """Raise ValueError unless positions are integers of 0 or more.
+    """Raise ValueError unless positions are integers, of 0 or more where values are known.
 
-    Reading values makes a GPU wait and would break a compiled graph, so inside one only the dtype
-    is checked.
+    Known are values on the CPU, and elsewhere those of `consecutive_positions`.
     """
     check_integers(positions)
-    if torch.compiler.is_compiling():
-        return
-    if positions.numel() and (first := int(positions.min())) < 0:
-        raise ValueError(f"positions must be 0 or more, got {first}: count from the first token")
+    known = known_range(positions)
+    if known and known[0] < 0:
+        raise ValueError(f"positions must be 0 or more, got {known[0]}: count from the first token")

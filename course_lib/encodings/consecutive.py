@@ -1,73 +1,73 @@
-"""The short cuts for positions p, p + 1, p + 2, ...: one number for each distance, not each pair.
+"""What is known of positions without waiting, and the short cuts for p, p + 1, p + 2, ...
 
-Nothing here changes a result. `for_every_pair` and `distinct` decide whether the short cut can be
-taken; the rest of this file takes it.
+A look at values makes a GPU wait and breaks a compiled graph, so values are read on the CPU only.
+Elsewhere `consecutive_positions` are known, and all others are computed with in the general way.
+No short cut changes a result: each computes one number for a distance instead of one for a pair.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
+from torch.utils.weak import WeakTensorKeyDictionary
 
-Formula = Callable[[Tensor, Tensor], Tensor]
+# The first position and the version of every tensor that `consecutive_positions` made. A change in
+# place raises a tensor's version, and a copy is another tensor: neither is known any more.
+_made = WeakTensorKeyDictionary()
 
 
-def for_every_pair(
-    formula: Formula,
-    q_positions: Int[Tensor, "*batch queries"],
-    k_positions: Int[Tensor, "*batch keys"],
-) -> Tensor:
-    """`formula(q_positions, k_positions)`, for a formula that looks at distances only.
+def consecutive_positions(
+    length: int, start: int = 0, device: torch.device | str | None = None
+) -> Int[Tensor, " length"]:
+    """Positions start, start + 1, start + 2, ... that are known as such on every device.
 
-    The formula gives (..., queries, keys). For consecutive positions it is computed once for each
-    distance, and the results are laid out for all pairs.
+    The same tensor as torch.arange(start, start + length) in int64. On a GPU only these positions
+    take the short cuts, such as the fused causal kernel. A copy, a part, or a tensor that was
+    changed in place is as any other: make positions where they are used instead of moving them.
     """
-    if not both_consecutive(q_positions, k_positions):
-        return formula(q_positions, k_positions)
-    distances = distances_of(q_positions, k_positions)
-    # a query at each distance from one key, which stands at 0
-    values = formula(distances, distances.new_zeros(1)).squeeze(-1)  # (..., distances)
-    return toeplitz(values, len(q_positions))
+    with torch.inference_mode(False):  # tensors of inference mode have no version
+        positions = torch.arange(start, start + length, device=device)
+    if not torch.compiler.is_compiling():
+        _made[positions] = start, positions._version
+    return positions
 
 
-def distinct(
-    relative: Formula,
-    q_positions: Int[Tensor, "*batch queries"],
-    k_positions: Int[Tensor, "*batch keys"],
-) -> tuple[Int[Tensor, " distances"], Callable[[Tensor], Tensor]]:
-    """The distances in `relative(q_positions, k_positions)`, each once, and a function of scores.
-
-    The function takes scores of shape (batch, heads, queries, distances) and returns those of all
-    pairs, (batch, heads, queries, keys): every pair gets the score in the column of its distance.
-    """
-    if both_consecutive(q_positions, k_positions):
-        distances = distances_of(q_positions, k_positions)
-        return distances, lambda scores: skew(scores, len(k_positions))
-    distances, index = relative(q_positions, k_positions).unique(return_inverse=True)
-    index = index.unsqueeze(-3)  # (batch or none, 1, queries, keys)
-    return distances, lambda scores: scores.gather(-1, index.expand(*scores.shape[:-1], -1))
+def first_of_run(positions: Int[Tensor, "*batch length"]) -> int | None:
+    """p where positions are known to be p, p + 1, p + 2, ..., and at least one; else None."""
+    if positions.ndim != 1 or not len(positions) or torch.compiler.is_compiling():
+        return None
+    if _readable(positions):
+        wide = positions.long()  # narrow integers would wrap around
+        whole = not positions.is_floating_point()
+        return int(wide[0]) if whole and torch.equal(wide[1:], wide[:-1] + 1) else None
+    made = _made.get(positions)
+    return made[0] if made and made[1] == positions._version else None
 
 
-def consecutive(positions: Int[Tensor, "*batch length"]) -> bool:
-    """Whether positions are known to be p, p + 1, p + 2, ..., and at least one.
-
-    Looks at values on the CPU only: reading them would stall a GPU and break a compiled graph, so
-    there the answer is False and everything is computed in the general way.
-    """
-    if positions.ndim != 1 or positions.device.type != "cpu" or torch.compiler.is_compiling():
-        return False
-    if not len(positions) or positions.is_floating_point():
-        return False
-    wide = positions.long()  # narrow integers would wrap around
-    return torch.equal(wide[1:], wide[:-1] + 1)
+def known_range(positions: Int[Tensor, "*shape"]) -> tuple[int, int] | None:
+    """The smallest and the largest position, or None if there are none or they are not known."""
+    if positions.numel() and _readable(positions):
+        return int(positions.min()), int(positions.max())
+    first = first_of_run(positions)
+    return None if first is None else (first, first + len(positions) - 1)
 
 
-def both_consecutive(q_positions: Tensor, k_positions: Tensor) -> bool:
-    """Whether queries and keys are both known to be consecutive."""
-    return consecutive(q_positions) and (k_positions is q_positions or consecutive(k_positions))
+def known_lead(q_positions: Tensor, k_positions: Tensor) -> int | None:
+    """How far the first query is from the first key, where both are known to be consecutive."""
+    q_first = first_of_run(q_positions)
+    k_first = q_first if k_positions is q_positions else first_of_run(k_positions)
+    return None if q_first is None or k_first is None else q_first - k_first
+
+
+def joined(
+    past: Int[Tensor, "*batch past"], new: Int[Tensor, "*batch new"]
+) -> Int[Tensor, "*batch length"]:
+    """Positions one after the other, known as one run if both were and no gap is between them."""
+    first, following = first_of_run(past), first_of_run(new)
+    if first is None or following != first + len(past):
+        return torch.cat([past, new], dim=-1)
+    return consecutive_positions(len(past) + len(new), first, past.device)
 
 
 def distances_of(
@@ -104,3 +104,8 @@ def skew(
     stride = (*dense.stride()[:-2], columns - 1, 1)
     shape = (*dense.shape[:-2], rows, keys)
     return dense.as_strided(shape, stride, dense.storage_offset() + rows - 1)
+
+
+def _readable(positions: Tensor) -> bool:
+    """Whether reading values neither makes a GPU wait nor breaks a compiled graph."""
+    return positions.device.type == "cpu" and not torch.compiler.is_compiling()

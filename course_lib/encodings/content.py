@@ -9,7 +9,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from course_lib.encodings.angles import rotary_frequencies, rotation_table
-from course_lib.encodings.consecutive import distinct, for_every_pair
+from course_lib.encodings.consecutive import distances_of, known_lead, skew, toeplitz
 from course_lib.encodings.relative import clip_to_index, relative_positions
 from course_lib.encodings.scheme import PositionScheme, check_sizes
 
@@ -44,6 +44,8 @@ class Shaw(PositionScheme):
     O(n max_distance) numbers, and one matrix of indices for all heads.
     """
 
+    looks_at_queries = True
+
     def __init__(
         self, head_dim: int, max_distance: int, on_values: bool = True, std: float = 0.02
     ) -> None:
@@ -55,31 +57,46 @@ class Shaw(PositionScheme):
         if on_values:
             self.value_vectors = nn.Parameter(std * torch.randn(rows, head_dim))
 
-    def _index(self, q_positions: Tensor, k_positions: Tensor, like: Tensor) -> Tensor:
-        def formula(q_positions: Tensor, k_positions: Tensor) -> Tensor:
-            return clip_to_index(relative_positions(q_positions, k_positions), self.max_distance)
-
-        index = for_every_pair(formula, q_positions, k_positions)  # (*batch, queries, keys)
-        index = index.unsqueeze(-3)  # (*batch, 1, queries, keys): the same for all heads
-        return index.expand(*like.shape[:-1], -1)  # (batch, heads, queries, keys)
-
     def score_bias(
         self, q: Tensor, k: Tensor, q_positions: Tensor, k_positions: Tensor
     ) -> Float[Tensor, "batch heads queries keys"]:
         check_sizes(self, head_dim=(self.key_vectors.shape[1], q.shape[-1]))
         vectors = self.key_vectors.to(q.dtype)  # (rows, head_dim)
-        by_row = q @ vectors.T / math.sqrt(q.shape[-1])  # (batch, heads, queries, rows)
-        return by_row.gather(-1, self._index(q_positions, k_positions, q))
+        by_row = q / math.sqrt(q.shape[-1]) @ vectors.T  # (batch, heads, queries, rows)
+        far = self._far(q_positions, k_positions)
+        near = by_row.gather(-1, self._rows(by_row, q_positions, k_positions[..., far:]))
+        last = by_row[..., -1:].expand(*by_row.shape[:-1], far)
+        return torch.cat([last, near], dim=-1) if far else near
 
     def read(
         self, weights: Tensor, q_positions: Tensor, k_positions: Tensor
     ) -> Float[Tensor, "batch heads queries head_dim"] | None:
         if not self.on_values:
             return None
-        by_row = weights.new_zeros(*weights.shape[:-1], 2 * self.max_distance + 1)
-        index = self._index(q_positions, k_positions, weights)
-        by_row = by_row.scatter_add(-1, index, weights)  # (batch, heads, queries, rows)
+        far = self._far(q_positions, k_positions)
+        rows = self._rows(weights, q_positions, k_positions[..., far:])
+        by_row = weights.new_zeros(*weights.shape[:-1], len(self.value_vectors))
+        by_row = by_row.scatter_add(-1, rows, weights[..., far:])  # (batch, heads, queries, rows)
+        by_row[..., -1] += weights[..., :far].sum(dim=-1)
         return by_row @ self.value_vectors.to(weights.dtype)
+
+    def _far(self, q_positions: Tensor, k_positions: Tensor) -> int:
+        """How many of the first keys are known to be `max_distance` or more before all queries."""
+        lead = known_lead(q_positions, k_positions)
+        far = 0 if lead is None else lead - self.max_distance + 1
+        return min(max(far, 0), k_positions.shape[-1])
+
+    def _rows(
+        self, like: Tensor, q_positions: Tensor, k_positions: Tensor
+    ) -> Int[Tensor, "batch heads queries keys"]:
+        """The row of every pair's vector."""
+        if known_lead(q_positions, k_positions) is not None:
+            rows = clip_to_index(distances_of(q_positions, k_positions), self.max_distance)
+            rows = toeplitz(rows, len(q_positions))  # (queries, keys)
+        else:
+            relative = relative_positions(q_positions, k_positions)  # (*batch, queries, keys)
+            rows = clip_to_index(relative, self.max_distance)
+        return rows.unsqueeze(-3).expand(*like.shape[:-1], -1)  # the same for all heads
 
 
 class TransformerXL(PositionScheme):
@@ -91,9 +108,11 @@ class TransformerXL(PositionScheme):
     width `dim` to the heads. Distances may be negative: without a causal mask both sides are right.
 
     Source: Dai et al. 2019, section 3.3 (arXiv 1901.02860). For consecutive positions, projects
-    queries + keys - 1 distances and shifts the scores, O(n dim) beyond them; for others, projects
-    the distinct distances and gathers.
+    queries + keys - 1 distances and shifts the scores, O(n dim) beyond them. For others, the angle
+    of i - j comes from those of i and j, as in RoPE: O(n heads dim) beyond the scores.
     """
+
+    looks_at_queries = True
 
     def __init__(self, num_heads: int, head_dim: int, dim: int | None = None) -> None:
         super().__init__()
@@ -109,12 +128,34 @@ class TransformerXL(PositionScheme):
         check_sizes(
             self, num_heads=(len(self.u), q.shape[1]), head_dim=(self.u.shape[-1], q.shape[-1])
         )
-        content = self.u.to(k.dtype) @ k.mT  # (batch, heads, 1, keys)
-        query = q + self.v.to(q.dtype)  # (batch, heads, queries, head_dim)
-        distances, to_keys = distinct(relative_positions, q_positions, k_positions)
-        by_distance = query @ self.vectors(distances, q).mT  # (batch, heads, queries, distances)
-        position = to_keys(by_distance)  # (batch, heads, queries, keys)
-        return (content + position) / math.sqrt(q.shape[-1])
+        scale = math.sqrt(q.shape[-1])
+        content = self.u.to(k.dtype) / scale @ k.mT  # (batch, heads, 1, keys)
+        query = (q + self.v.to(q.dtype)) / scale  # (batch, heads, queries, head_dim)
+        if known_lead(q_positions, k_positions) is not None:
+            vectors = self.vectors(distances_of(q_positions, k_positions), q)
+            position = skew(query @ vectors.mT, k.shape[2])  # (batch, heads, queries, keys)
+        else:
+            position = self._by_angles(query, q_positions, k_positions)
+        return content + position
+
+    def _by_angles(
+        self, query: Tensor, q_positions: Tensor, k_positions: Tensor
+    ) -> Float[Tensor, "batch heads queries keys"]:
+        """query (W R) for any positions, by the sine and cosine of a difference.
+
+        s sin(i - j) + c cos(i - j) = (s sin i + c cos i) cos j + (c sin i - s cos i) sin j
+        """
+        # counted from the first key, to keep angles small; the sum of no key at all is 0
+        origin = k_positions[..., :1].long().sum(dim=-1, keepdim=True)
+        weight = self.project.weight.to(query.dtype).unflatten(0, (len(self.u), -1))
+        s, c = (query @ weight).unflatten(-1, (-1, 2)).unbind(-1)  # (batch, heads, queries, pairs)
+        q_cos, q_sin, k_cos, k_sin = (
+            t.unsqueeze(-3)  # (*batch, 1, queries or keys, pairs)
+            for positions in (q_positions, k_positions)
+            for t in rotation_table(self.frequencies, positions - origin)
+        )
+        turned = torch.cat([s * q_sin + c * q_cos, c * q_sin - s * q_cos], dim=-1)
+        return turned.to(query.dtype) @ torch.cat([k_cos, k_sin], dim=-1).to(query.dtype).mT
 
     def vectors(
         self, distances: Int[Tensor, " distances"], like: Tensor

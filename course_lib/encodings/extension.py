@@ -6,7 +6,7 @@ Every method returns `ScaledFrequencies`; `Rotary(head_dim, **scaled._asdict())`
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import torch
@@ -62,12 +62,9 @@ def dynamic_ntk(
 
 
 def by_parts(
-    frequencies: Float[Tensor, " pairs"],
-    factor: float,
-    original_length: int,
-    slow: float = 1.0,
-    fast: float = 32.0,
-) -> ScaledFrequencies:
+    frequencies: Float[Tensor, " pairs"], factor: float, original_length: int,
+    slow: float = 1.0, fast: float = 32.0,
+) -> ScaledFrequencies:  # fmt: skip
     """Pairs interpolated by how many turns they make in the original context.
 
     A pair of r = original_length * frequency / 2 pi turns is divided by `factor` if r <= slow,
@@ -82,16 +79,10 @@ def by_parts(
 
 
 def yarn(
-    dim: int,
-    base: float,
-    factor: float,
-    original_length: int,
-    beta_fast: float = 32.0,
-    beta_slow: float = 1.0,
-    ramp: Literal["index", "turns"] = "index",
-    truncate: bool = True,
-    attention_factor: float | None = None,
-) -> ScaledFrequencies:
+    dim: int, base: float, factor: float, original_length: int,
+    beta_fast: float = 32.0, beta_slow: float = 1.0, ramp: Literal["index", "turns"] = "index",
+    truncate: bool = True, attention_factor: float | None = None,
+) -> ScaledFrequencies:  # fmt: skip
     """By parts, and cosines and sines multiplied by 0.1 ln(factor) + 1.
 
     With ramp "turns" this is the paper's formula. With "index", the released code's, the blend is
@@ -125,14 +116,9 @@ def yarn(
 
 
 def longrope(
-    dim: int,
-    base: float,
-    short_factors: Sequence[float],
-    long_factors: Sequence[float],
-    length: int,
-    original_length: int,
-    factor: float,
-) -> ScaledFrequencies:
+    dim: int, base: float, short_factors: Sequence[float], long_factors: Sequence[float],
+    length: int, original_length: int, factor: float,
+) -> ScaledFrequencies:  # fmt: skip
     """Each pair divided by a factor found by search: a short one up to L, a long one beyond.
 
     `long_factors` apply if length > original_length, strictly. The attention factor is
@@ -154,12 +140,9 @@ def longrope(
 
 
 def llama3(
-    frequencies: Float[Tensor, " pairs"],
-    factor: float,
-    original_length: int,
-    low_freq_factor: float = 1.0,
-    high_freq_factor: float = 4.0,
-) -> ScaledFrequencies:
+    frequencies: Float[Tensor, " pairs"], factor: float, original_length: int,
+    low_freq_factor: float = 1.0, high_freq_factor: float = 4.0,
+) -> ScaledFrequencies:  # fmt: skip
     """Llama 3.1's rule: exactly `by_parts` with slow = 1 and fast = 4 turns.
 
     Source: Grattafiori et al. 2024, The Llama 3 Herd of Models (arXiv 2407.21783), released code.
@@ -169,12 +152,9 @@ def llama3(
 
 
 def from_rope_parameters(
-    parameters: Mapping[str, Any],
-    head_dim: int,
-    length: int | None = None,
-    max_position_embeddings: int | None = None,
-    layer_type: str | None = None,
-) -> ScaledFrequencies:
+    parameters: Mapping[str, Any], head_dim: int, length: int | None = None,
+    max_position_embeddings: int | None = None, layer_type: str | None = None,
+) -> ScaledFrequencies:  # fmt: skip
     """The frequencies that a Hugging Face config's `rope_parameters` ask for.
 
     `length` is that of the text at hand ("dynamic" and "longrope" depend on it; None: as before
@@ -206,21 +186,30 @@ def from_rope_parameters(
     given = parameters.get("partial_rotary_factor")
     share = 1.0 if given is None else given
     width = head_dim if kind == "proportional" else int(head_dim * share)
-    base = _get(parameters, kind, "rope_theta")
-    return reader(_Config(parameters, kind, width, base, share, length, max_position_embeddings))
+    return reader(_Config(parameters, kind, width, share, length, max_position_embeddings))
 
 
 class _Config(NamedTuple):
     parameters: Mapping[str, Any]
     kind: str
     dim: int
-    base: float
     share: float
     length: int | None
     max_position_embeddings: int | None
 
     def get(self, key: str) -> Any:
-        return _get(self.parameters, self.kind, key)
+        if self.parameters.get(key) is None:
+            raise ValueError(
+                f"rope_type {self.kind!r} needs {key}, which these parameters do not have"
+            )
+        return self.parameters[key]
+
+    @property
+    def base(self) -> Any:
+        return self.get("rope_theta")
+
+    def frequencies(self) -> Tensor:
+        return rotary_frequencies(self.dim, self.base)
 
     def maximum(self) -> int:
         if self.max_position_embeddings is None:
@@ -232,17 +221,7 @@ class _Config(NamedTuple):
     def factor(self) -> float:
         """The extension; where a config leaves it out, the ratio of the two lengths."""
         given: float | None = self.parameters.get("factor")
-        if given is not None:
-            return given
-        return self.maximum() / self.get("original_max_position_embeddings")
-
-
-def _read_default(c: _Config) -> ScaledFrequencies:
-    return ScaledFrequencies(rotary_frequencies(c.dim, c.base))
-
-
-def _read_linear(c: _Config) -> ScaledFrequencies:
-    return interpolated(rotary_frequencies(c.dim, c.base), c.get("factor"))
+        return self.maximum() / self.get(_ORIGINAL) if given is None else given
 
 
 def _read_dynamic(c: _Config) -> ScaledFrequencies:
@@ -255,61 +234,38 @@ def _read_yarn(c: _Config) -> ScaledFrequencies:
     mscale, all_dim = c.parameters.get("mscale"), c.parameters.get("mscale_all_dim")
     if attention_factor is None and mscale and all_dim:  # DeepSeek
         attention_factor = _mscale(factor, mscale) / _mscale(factor, all_dim)
+    fast, slow = c.parameters.get("beta_fast") or 32.0, c.parameters.get("beta_slow") or 1.0
     return yarn(
-        c.dim,
-        c.base,
-        factor,
-        c.get("original_max_position_embeddings"),
-        beta_fast=c.parameters.get("beta_fast") or 32.0,
-        beta_slow=c.parameters.get("beta_slow") or 1.0,
-        truncate=c.parameters.get("truncate", True),
-        attention_factor=attention_factor,
-    )
+        c.dim, c.base, factor, c.get(_ORIGINAL), fast, slow,
+        truncate=c.parameters.get("truncate", True), attention_factor=attention_factor,
+    )  # fmt: skip
 
 
 def _read_longrope(c: _Config) -> ScaledFrequencies:
-    original = c.get("original_max_position_embeddings")
-    scaled = longrope(
-        c.dim,
-        c.base,
-        c.get("short_factor"),
-        c.get("long_factor"),
-        c.length or 0,
-        original,
-        c.factor(),
-    )
+    original, length = c.get(_ORIGINAL), c.length or 0
+    short, long = c.get("short_factor"), c.get("long_factor")
+    scaled = longrope(c.dim, c.base, short, long, length, original, c.factor())
     given = c.parameters.get("attention_factor")
     return scaled if given is None else scaled._replace(attention_factor=given)
 
 
-def _read_llama3(c: _Config) -> ScaledFrequencies:
-    return llama3(
-        rotary_frequencies(c.dim, c.base),
-        c.get("factor"),
-        c.get("original_max_position_embeddings"),
-        c.get("low_freq_factor"),
-        c.get("high_freq_factor"),
-    )
-
-
 def _read_proportional(c: _Config) -> ScaledFrequencies:
-    moving = int(c.share * c.dim // 2)
-    frequencies = rotary_frequencies(c.dim, c.base)
-    frequencies[moving:] = 0
-    factor = c.parameters.get("factor")
+    frequencies, factor = c.frequencies(), c.parameters.get("factor")
+    frequencies[int(c.share * c.dim // 2) :] = 0
     return interpolated(frequencies, 1.0 if factor is None else factor)
 
 
 _ORIGINAL = "original_max_position_embeddings"
-_READERS = {
-    "default": (_read_default, set()),
-    "linear": (_read_linear, {"factor"}),
+_LLAMA = ("factor", _ORIGINAL, "low_freq_factor", "high_freq_factor")
+_READERS: dict[str, tuple[Callable[[_Config], ScaledFrequencies], set[str]]] = {
+    "default": (lambda c: ScaledFrequencies(c.frequencies()), set()),
+    "linear": (lambda c: interpolated(c.frequencies(), c.get("factor")), {"factor"}),
     "dynamic": (_read_dynamic, {"factor"}),
     "yarn": (_read_yarn, {"factor", _ORIGINAL, "attention_factor", "beta_fast", "beta_slow",
                           "mscale", "mscale_all_dim", "truncate"}),
     "longrope": (_read_longrope, {"factor", _ORIGINAL, "attention_factor", "short_factor",
                                   "long_factor"}),
-    "llama3": (_read_llama3, {"factor", _ORIGINAL, "low_freq_factor", "high_freq_factor"}),
+    "llama3": (lambda c: llama3(c.frequencies(), *map(c.get, _LLAMA)), set(_LLAMA)),
     "proportional": (_read_proportional, {"factor"}),
 }  # fmt: skip
 
@@ -324,12 +280,6 @@ def _of_layer(parameters: Mapping[str, Any], layer_type: str | None) -> Mapping[
             "differ between layers"
         )
     return nested[layer_type]
-
-
-def _get(parameters: Mapping[str, Any], kind: str, key: str) -> Any:
-    if parameters.get(key) is None:
-        raise ValueError(f"rope_type {kind!r} needs {key}, which these parameters do not have")
-    return parameters[key]
 
 
 def _mscale(factor: float, mscale: float = 1.0) -> float:

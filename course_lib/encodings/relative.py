@@ -9,7 +9,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from course_lib.encodings.angles import check_integers
-from course_lib.encodings.consecutive import for_every_pair
+from course_lib.encodings.consecutive import distances_of, known_lead, toeplitz
 from course_lib.encodings.scheme import PositionScheme, check_sizes
 
 
@@ -36,12 +36,9 @@ def clip_to_index(relative: Int[Tensor, "*shape"], max_distance: int) -> Int[Ten
 
 
 def t5_bucket(
-    relative: Int[Tensor, "*shape"],
-    num_buckets: int = 32,
-    max_distance: int = 128,
-    *,
-    bidirectional: bool,
-) -> Int[Tensor, "*shape"]:
+    relative: Int[Tensor, "*shape"], num_buckets: int = 32, max_distance: int = 128,
+    *, bidirectional: bool,
+) -> Int[Tensor, "*shape"]:  # fmt: skip
     """The bucket of each distance i - j: exact when near, logarithmic when far.
 
     With n buckets for one direction, each distance below n / 2 has a bucket to itself. From there
@@ -100,11 +97,12 @@ class DistanceBias(PositionScheme):
     def score_bias(
         self, q: Tensor, k: Tensor, q_positions: Tensor, k_positions: Tensor
     ) -> Float[Tensor, "*batch heads queries keys"]:
-        def formula(q_positions: Tensor, k_positions: Tensor) -> Tensor:
+        if known_lead(q_positions, k_positions) is not None:  # once for each distance
+            distances = distances_of(q_positions, k_positions)
+            bias = toeplitz(self.by_distance(distances).to(q.dtype), len(q_positions))
+        else:
             relative = relative_positions(q_positions, k_positions)  # (*batch, queries, keys)
-            return self.by_distance(relative).to(q.dtype)  # (heads, *batch, queries, keys)
-
-        bias = for_every_pair(formula, q_positions, k_positions).movedim(0, -3)
+            bias = self.by_distance(relative).to(q.dtype).movedim(0, -3)
         check_sizes(self, num_heads=(bias.shape[-3], q.shape[1]))
         return bias  # (*batch, heads, queries, keys)
 
@@ -132,12 +130,9 @@ class T5Bias(DistanceBias):
     """
 
     def __init__(
-        self,
-        num_heads: int,
-        num_buckets: int = 32,
-        max_distance: int = 128,
+        self, num_heads: int, num_buckets: int = 32, max_distance: int = 128,
         bidirectional: bool = False,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__()
         t5_bucket(torch.tensor(0), num_buckets, max_distance, bidirectional=bidirectional)
         self.num_buckets, self.max_distance = num_buckets, max_distance

@@ -84,15 +84,11 @@ class Rotary(PositionScheme):
     """
 
     def __init__(
-        self,
-        head_dim: int,
-        base: float = 10_000.0,
-        layout: Layout = "half",
-        rotary_dim: int | None = None,
-        partial: Literal["own", "proportional"] = "own",
+        self, head_dim: int, base: float = 10_000.0, layout: Layout = "half",
+        rotary_dim: int | None = None, partial: Literal["own", "proportional"] = "own",
         frequencies: Float[Tensor, " pairs"] | Sequence[float] | None = None,
         attention_factor: float = 1.0,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__()
         rotary_dim = _check_rotary_dim(head_dim if rotary_dim is None else rotary_dim, head_dim)
         if layout not in ("half", "interleaved"):

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Self
+
+import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
@@ -14,6 +18,23 @@ class PositionScheme(nn.Module):
     A scheme overrides the doors it opens; the others stay as they are here, shut. Positions are
     zero-based integers of shape (length,) or (batch, length), given with every call: a scheme
     never infers them from the length of a tensor and keeps nothing between calls.
+
+    Tensors that are plain attributes, such as frequencies in float64, follow the module to another
+    device, so that no call has to copy them, but never to another dtype, which would round them.
+    """
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+        for name, value in vars(self).items():
+            if isinstance(value, Tensor):
+                device = fn(value.new_empty(0, dtype=torch.float32)).device
+                if device.type != "mps":  # which has no float64
+                    setattr(self, name, value.to(device))
+        return super()._apply(fn, recurse)
+
+    looks_at_queries = False
+    """Whether a bias or what is read depends on queries, too, and is as large as all scores.
+
+    On a CPU and without gradients, attention then goes through some queries at a time.
     """
 
     @property
@@ -24,9 +45,7 @@ class PositionScheme(nn.Module):
         )
 
     def embed(
-        self,
-        x: Float[Tensor, "batch length dim"],
-        positions: Int[Tensor, "*batch length"],
+        self, x: Float[Tensor, "batch length dim"], positions: Int[Tensor, "*batch length"]
     ) -> Float[Tensor, "batch length dim"]:
         """Add to the token embeddings."""
         return x

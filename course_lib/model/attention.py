@@ -11,8 +11,11 @@ from torch import Tensor
 from torch.nn import functional
 
 from course_lib.encodings.angles import check_integers
-from course_lib.encodings.consecutive import both_consecutive
+from course_lib.encodings.consecutive import known_lead
 from course_lib.encodings.scheme import PositionScheme
+
+SCORES_AT_ONCE = 2**19
+"""For all texts and heads: 2 MiB in float32, which stay in a CPU's cache."""
 
 
 def attend(
@@ -36,16 +39,24 @@ def attend(
     _check_shapes(q, k, v, q_positions, k_positions)
     if mask is not None:
         _check_mask(mask, (*q.shape[:3], k.shape[2]))
+    size = _queries_at_once(q, k, scheme)
+    if size < q.shape[2] and mask is None:
+        return _in_blocks(size, q, k, v, scheme, q_positions, k_positions, causal)
     doors = scheme.open_doors
     if "score_bias" in doors or "read" in doors:  # they need one key head per query head
         k, v = (shared(t, q.shape[1]) for t in (k, v))
     bias = scheme.score_bias(q, k, q_positions, k_positions)
     q, k = scheme.rotate(q, k, q_positions, k_positions)
     plain = bias is None and mask is None and "read" not in doors
-    if causal and plain and _same_run(q_positions, k_positions):
+    lead = known_lead(q_positions, k_positions) if causal else None
+    if plain and lead == 0 and q.shape[2] == k.shape[2]:
         return _fused(q, k, v, is_causal=True)
-
-    allowed = _allowed(q_positions, k_positions, causal, mask)
+    if lead is not None and lead >= k.shape[2] - 1:
+        causal = False  # as when decoding: the first query already sees every key
+    allowed = mask
+    if causal:
+        visible = causal_mask(q_positions, k_positions)
+        allowed = visible if mask is None else visible & mask
     if "read" not in doors:
         return _fused(q, k, v, attn_mask=_additive(bias, allowed, q.dtype))
     weights = attention_weights(q, k, bias, allowed)  # (batch, heads, queries, keys)
@@ -66,11 +77,29 @@ def _fused(q: Tensor, k: Tensor, v: Tensor, **masking: Any) -> Tensor:
     )
 
 
-def _same_run(q_positions: Tensor, k_positions: Tensor) -> bool:
-    """Whether queries and keys are known to be the same consecutive tokens."""
-    if q_positions.shape != k_positions.shape or not both_consecutive(q_positions, k_positions):
-        return False
-    return q_positions is k_positions or bool(q_positions[0] == k_positions[0])
+def _queries_at_once(q: Tensor, k: Tensor, scheme: PositionScheme) -> int:
+    """All queries, or on a CPU so few that their scores stay in its cache until they are used."""
+    kept = torch.is_grad_enabled() or torch.compiler.is_compiling()
+    if kept or not scheme.looks_at_queries or q.device.type != "cpu":
+        return q.shape[2]
+    return max(1, SCORES_AT_ONCE // max(1, q.shape[:2].numel() * k.shape[2]))
+
+
+def _in_blocks(
+    size: int, q: Tensor, k: Tensor, v: Tensor, scheme: PositionScheme,
+    q_positions: Tensor, k_positions: Tensor, causal: bool,
+) -> Tensor:  # fmt: skip
+    """`attend` for `size` queries at a time, and for the keys that the last of them may see."""
+    q, k, v = (t.contiguous() for t in (q, k, v))  # else every product copies its part again
+    blocks = []
+    for start in range(0, q.shape[2], size):
+        some = slice(start, start + size)
+        where = q_positions[..., some]
+        lead = known_lead(where, k_positions) if causal else None
+        seen = slice(None if lead is None else max(1, lead + len(where)))
+        keys = k[:, :, seen], v[:, :, seen]
+        blocks.append(attend(q[:, :, some], *keys, scheme, where, k_positions[..., seen], causal))
+    return torch.cat(blocks, dim=2)
 
 
 def attention_weights(
@@ -83,13 +112,14 @@ def attention_weights(
 
     Pairs that are not `allowed` get weight 0.
     """
-    scores = q @ k.mT / math.sqrt(q.shape[-1])  # (batch, heads, queries, keys)
+    scores = q / math.sqrt(q.shape[-1]) @ k.mT  # (batch, heads, queries, keys)
     if bias is not None:
         scores = scores + bias
     if allowed is None:
         return scores.softmax(dim=-1)
-    weights = scores.masked_fill(~allowed, -torch.inf).softmax(dim=-1)
-    return weights.masked_fill(~allowed, 0)
+    sees = allowed.any(dim=-1, keepdim=True)  # a query that sees nothing would get 0 / 0
+    scores += scores.new_zeros(allowed.shape).masked_fill(~allowed & sees, -torch.inf)
+    return scores.softmax(dim=-1) * sees
 
 
 def causal_mask(
@@ -98,15 +128,6 @@ def causal_mask(
     """True where a query may look: at keys that do not come after it."""
     visible = k_positions[..., None, :] <= q_positions[..., :, None]  # (*batch, queries, keys)
     return visible.unsqueeze(-3)  # (*batch, 1, queries, keys)
-
-
-def _allowed(
-    q_positions: Tensor, k_positions: Tensor, causal: bool, mask: Tensor | None
-) -> Tensor | None:
-    if not causal:
-        return mask
-    visible = causal_mask(q_positions, k_positions)
-    return visible if mask is None else visible & mask
 
 
 def _additive(bias: Tensor | None, allowed: Tensor | None, dtype: torch.dtype) -> Tensor | None:
@@ -147,10 +168,7 @@ def _check_shapes(
             f"{q.shape[1]} query heads cannot share {k.shape[1]} key heads evenly: "
             "make the first a multiple of the second"
         )
-    for name, positions, t in (
-        ("q_positions", q_positions, q),
-        ("k_positions", k_positions, k),
-    ):
+    for name, positions, t in (("q_positions", q_positions, q), ("k_positions", k_positions, k)):
         if tuple(positions.shape) not in {(t.shape[2],), (t.shape[0], t.shape[2])}:
             raise ValueError(
                 f"{name} must have shape (length,) or (batch, length), here ({t.shape[2]},) or "

@@ -11,7 +11,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional
 
-from course_lib.encodings.angles import check_integers, check_positions
+from course_lib.encodings.angles import check_positions
+from course_lib.encodings.consecutive import consecutive_positions, joined
 from course_lib.encodings.scheme import PositionScheme
 from course_lib.model.attention import attend
 
@@ -79,7 +80,7 @@ class Cache:
                     f"positions of shape {tuple(positions.shape)} cannot follow the cache's, of "
                     f"shape {tuple(self.positions.shape)}: keep to (length,) or (batch, length)"
                 )
-            positions = torch.cat([self.positions, positions], dim=-1)
+            positions = joined(self.positions, positions)
         self.positions = positions
         return positions
 
@@ -166,8 +167,8 @@ class Decoder(nn.Module):
 
         `mask` is as in `attend`. With a `cache`, tokens follow those that it has seen, keys are
         old and new ones, and the cache grows by these. Raises ValueError if `positions` do not
-        fit `tokens`, or are not integers of 0 or more (values are read on the CPU only: a GPU would
-        have to wait).
+        fit `tokens`, or are not integers of 0 or more. On a GPU, give `consecutive_positions` where
+        they are: values of others are not read there, since it would have to wait.
         """
         self._check(tokens, positions)
         x = self.embedding(tokens) * math.sqrt(self.config.dim)  # (batch, length, dim)
@@ -180,12 +181,9 @@ class Decoder(nn.Module):
 
     @torch.no_grad()
     def generate(
-        self,
-        tokens: Int[Tensor, "batch length"],
-        count: int,
-        temperature: float = 0.0,
-        generator: torch.Generator | None = None,
-    ) -> Int[Tensor, "batch longer"]:
+        self, tokens: Int[Tensor, "batch length"], count: int,
+        temperature: float = 0.0, generator: torch.Generator | None = None,
+    ) -> Int[Tensor, "batch longer"]:  # fmt: skip
         """`tokens`, which stand at positions 0, 1, 2, ..., and `count` more, one at a time.
 
         Takes the best token at temperature 0, else draws from softmax(scores / temperature).
@@ -198,7 +196,7 @@ class Decoder(nn.Module):
         cache, new = Cache(), tokens
         for _ in range(count):
             first = tokens.shape[-1] - new.shape[-1]
-            positions = torch.arange(first, tokens.shape[-1], device=tokens.device)
+            positions = consecutive_positions(new.shape[-1], first, tokens.device)
             scores = self(new, positions, cache=cache)[:, -1]  # (batch, vocab)
             if temperature == 0:
                 new = scores.argmax(dim=-1, keepdim=True)
@@ -228,6 +226,4 @@ class Decoder(nn.Module):
                 f"positions are on {positions.device} and tokens on {tokens.device}: "
                 "move one of them"
             )
-        # reading values would make a GPU wait
-        check = check_positions if positions.device.type == "cpu" else check_integers
-        check(positions)
+        check_positions(positions)

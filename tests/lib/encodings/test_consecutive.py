@@ -8,10 +8,8 @@ from torch.autograd import gradcheck
 
 from course_lib.encodings import relative_positions, relative_shift
 from course_lib.encodings.consecutive import (
-    consecutive,
     distances_of,
-    distinct,
-    for_every_pair,
+    first_of_run,
     skew,
     toeplitz,
 )
@@ -24,27 +22,22 @@ def drawn(*shape, seed=0):
     return torch.randn(shape, generator=generator, dtype=torch.float64)
 
 
-def cubes(q_positions, k_positions):
-    """A formula of two heads that tells all distances and signs apart."""
-    relative = relative_positions(q_positions, k_positions)
-    return torch.stack([relative**3, -relative])
-
-
 @pytest.mark.parametrize(
-    ("positions", "are"),
+    ("positions", "first"),
     [
-        ([0, 1, 2], True),
-        ([7, 8], True),
-        ([5], True),
-        ([0, 2], False),
-        ([2, 1, 0], False),
-        ([0.5, 1.5], False),
-        ([], False),
+        ([0, 1, 2], 0),
+        ([7, 8], 7),
+        ([5], 5),
+        ([-2, -1], -2),
+        ([0, 2], None),
+        ([2, 1, 0], None),
+        ([0.5, 1.5], None),
+        ([], None),
     ],
 )
-def test_consecutive_means_whole_steps_of_one(positions, are):
-    assert consecutive(torch.tensor(positions)) is are
-    assert consecutive(torch.tensor([positions])) is False  # batched: not looked at
+def test_consecutive_means_whole_steps_of_one(positions, first):
+    assert first_of_run(torch.tensor(positions)) == first
+    assert first_of_run(torch.tensor([positions])) is None  # batched: not looked at
 
 
 def test_worked_example_of_a_toeplitz_matrix():
@@ -58,51 +51,6 @@ def test_all_distances_stand_once_in_the_row_of_distances(queries, keys, q_start
     where = torch.arange(queries) + q_start, torch.arange(keys) + k_start
     expected = relative_positions(*where).unique().flip(0)
     assert torch.equal(distances_of(*where), expected)
-
-
-@given(lengths, lengths, starts, starts)
-def test_a_formula_for_every_pair_is_computed_for_every_distance_only(
-    queries, keys, q_start, k_start
-):
-    where = torch.arange(queries) + q_start, torch.arange(keys) + k_start
-    asked = []
-
-    def formula(q_positions, k_positions):
-        asked.append(len(q_positions) * len(k_positions))
-        return cubes(q_positions, k_positions)
-
-    assert torch.equal(for_every_pair(formula, *where), cubes(*where))
-    assert asked == [queries + keys - 1]
-
-
-@pytest.mark.parametrize(
-    ("q_positions", "k_positions"),
-    [
-        ([0, 2], [0, 1, 2]),
-        ([0, 1], [5, 4, 3]),
-        ([[0, 1], [4, 4]], [[0, 1, 2], [9, 0, 4]]),
-        ([], []),
-    ],
-    ids=["gap", "backwards", "batched", "empty"],
-)
-def test_other_positions_take_the_formula_as_it_is(q_positions, k_positions):
-    where = torch.tensor(q_positions).long(), torch.tensor(k_positions).long()
-    assert torch.equal(for_every_pair(cubes, *where), cubes(*where))
-
-
-@pytest.mark.parametrize(
-    ("q_positions", "k_positions"),
-    [([3, 4, 5], [0, 1, 2, 3]), ([0, 9], [3, 0, 7]), ([[0, 1], [9, 4]], [[0, 1, 2], [9, 0, 4]])],
-    ids=["consecutive", "gaps", "batched"],
-)
-def test_every_pair_gets_the_score_in_the_column_of_its_distance(q_positions, k_positions):
-    where = torch.tensor(q_positions), torch.tensor(k_positions)
-    distances, to_keys = distinct(relative_positions, *where)
-    assert len(distances) == len(distances.unique())
-    rows = torch.arange(where[0].shape[-1])[:, None]
-    scores = (1000 * rows + distances).expand(2, 3, -1, -1)  # a thousand for each row
-    expected = 1000 * rows + relative_positions(*where).expand(2, -1, -1).unsqueeze(1)
-    assert torch.equal(to_keys(scores), expected.expand(-1, 3, -1, -1))
 
 
 @given(st.integers(1, 8), st.integers(1, 8), st.sampled_from([(), (2,), (2, 3)]))

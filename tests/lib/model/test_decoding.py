@@ -10,6 +10,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from course_lib.encodings import (
     ALiBi,
@@ -24,7 +25,7 @@ from course_lib.encodings import (
     TransformerXL,
     yarn,
 )
-from course_lib.model import Decoder, DecoderConfig, attend, attention_weights
+from course_lib.model import Decoder, DecoderConfig, attend, attention, attention_weights
 from course_lib.model.decoder import Cache
 
 DIM, HEADS, HEAD_DIM, VOCAB = 32, 4, 8, 13
@@ -388,6 +389,107 @@ def test_as_many_keys_as_queries_are_not_the_same_tokens_for_that(name):
         mask = k_at <= q_at[:, None]
         expected = attend(q, k, v, scheme, q_at, k_at, causal=False, mask=mask)
         assert torch.allclose(attend(q, k, v, scheme, q_at, k_at), expected, atol=1e-12)
+
+
+CONTENT = ["Shaw", "Shaw, keys only", "Transformer-XL"]
+
+
+def by_loops(q, k, v, scheme, q_positions, k_positions, causal):
+    """Attention with the vectors of Shaw or Transformer-XL, one pair at a time."""
+    batch, heads, queries, head_dim = q.shape
+    out = torch.zeros_like(q)
+
+    def shaw(vectors, distance):
+        limit = len(vectors) // 2
+        return vectors[min(max(distance, -limit), limit) + limit]
+
+    def sinusoid(distance):
+        dim = scheme.project.in_features
+        angles = [distance * 1e4 ** (-2 * pair / dim) for pair in range(dim // 2)]
+        return torch.tensor([f(a) for a in angles for f in (math.sin, math.cos)]).double()
+
+    for b in range(batch):
+        for h in range(heads):
+            for i, at in enumerate(
+                (q_positions if q_positions.ndim == 1 else q_positions[b]).tolist()
+            ):
+                scores, values = [], []
+                for j, where in enumerate(
+                    (k_positions if k_positions.ndim == 1 else k_positions[b]).tolist()
+                ):
+                    if causal and where > at:
+                        continue
+                    key, value = k[b, h * k.shape[1] // heads, j], v[b, h * k.shape[1] // heads, j]
+                    score = q[b, h, i] @ key
+                    if isinstance(scheme, Shaw):
+                        score = score + q[b, h, i] @ shaw(scheme.key_vectors, at - where)
+                        if scheme.on_values:
+                            value = value + shaw(scheme.value_vectors, at - where)
+                    else:
+                        weight = scheme.project.weight.unflatten(0, (heads, -1))[h]
+                        score = score + scheme.u[h, 0] @ key
+                        score = score + (q[b, h, i] + scheme.v[h, 0]) @ (
+                            weight @ sinusoid(at - where)
+                        )
+                    scores.append(score / math.sqrt(head_dim))
+                    values.append(value)
+                if scores:
+                    out[b, h, i] = torch.stack(scores).softmax(0) @ torch.stack(values)
+    return out
+
+
+BLOCKED = {
+    "the same tokens": (torch.arange(13), torch.arange(13)),
+    "after a cache": (torch.arange(4, 13), torch.arange(13)),
+    "before all keys": (torch.arange(5), torch.arange(3, 9)),
+    "after all keys": (torch.arange(50, 57), torch.arange(3, 9)),
+    "gaps": (torch.tensor([0, 3, 4, 9, 8, 2, 1]), torch.tensor([5, 1, 0, 9, 2])),
+    "batched": (torch.arange(14).view(2, 7), torch.arange(10).view(2, 5)),
+}
+
+
+@pytest.mark.parametrize("name", CONTENT)
+@pytest.mark.parametrize("kv_heads", [HEADS, 2])
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize(("q_at", "k_at"), BLOCKED.values(), ids=BLOCKED)
+def test_some_queries_at_a_time_read_the_same(name, kv_heads, causal, q_at, k_at, monkeypatch):
+    torch.manual_seed(1)
+    scheme = SCHEMES[name](0).double().requires_grad_(False)
+    for parameter in scheme.parameters():
+        parameter.data = torch.randn_like(parameter)
+    q = torch.randn(2, HEADS, q_at.shape[-1], HEAD_DIM, dtype=torch.float64)
+    k, v = torch.randn(2, 2, kv_heads, k_at.shape[-1], HEAD_DIM, dtype=torch.float64)
+    expected = by_loops(q, k, v, scheme, q_at, k_at, causal)
+    whole = attend(q, k, v, scheme, q_at, k_at, causal)
+    assert torch.allclose(whole, expected, atol=1e-5)  # tables of angles are float32
+    for size in (1, 3, 4):
+        monkeypatch.setattr(attention, "SCORES_AT_ONCE", size * 2 * HEADS * k_at.shape[-1])
+        with torch.no_grad():
+            got = attend(q, k, v, scheme, q_at, k_at, causal)
+        assert torch.allclose(got, whole, atol=1e-5 if name == "Transformer-XL" else 1e-12)
+
+
+@pytest.mark.parametrize("name", CONTENT)
+def test_memory_for_scores_is_bounded_when_no_gradient_needs_them(name, monkeypatch):
+    class Largest(TorchDispatchMode):
+        size = 0
+
+        def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+            out = function(*args, **(kwargs or {}))
+            for t in out if isinstance(out, tuple | list) else [out]:
+                if isinstance(t, torch.Tensor):
+                    self.size = max(self.size, t.numel())
+            return out
+
+    n = 256
+    monkeypatch.setattr(attention, "SCORES_AT_ONCE", 16 * HEADS * n)
+    q, where = torch.randn(1, HEADS, n, HEAD_DIM), torch.arange(n)
+    with torch.no_grad(), Largest() as largest:
+        attend(q, q, q, SCHEMES[name](0), where, where)
+    assert largest.size <= 2 * 16 * HEADS * n < HEADS * n * n
+    with Largest() as largest:
+        attend(q, q, q, SCHEMES[name](0), where, where)
+    assert largest.size >= HEADS * n * n  # and gradients are not computed twice for less memory
 
 
 def test_a_bias_may_come_in_another_dtype_than_the_queries():
