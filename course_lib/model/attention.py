@@ -96,7 +96,7 @@ def _in_blocks(
         some = slice(start, start + size)
         where = q_positions[..., some]
         lead = known_lead(where, k_positions) if causal else None
-        seen = slice(None if lead is None else max(1, lead + len(where)))
+        seen = slice(None if lead is None else max(0, lead + len(where)))
         keys = k[:, :, seen], v[:, :, seen]
         blocks.append(attend(q[:, :, some], *keys, scheme, where, k_positions[..., seen], causal))
     return torch.cat(blocks, dim=2)
