@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from course_lab.tasks import Batch, Task
+from course_lib.encodings import consecutive_positions
 
 PASSAGE = 4096  # bytes
 PASSAGES = 32
@@ -166,7 +167,7 @@ def _bits(
 ) -> Float[Tensor, "windows length"]:
     """What each byte after the first costs in windows of `length` + 1 bytes, in bits."""
     place = next(model.parameters()).device
-    positions = torch.arange(length, device=place)
+    positions = consecutive_positions(length, device=place)
     rows = max(1, min(TOKENS_AT_ONCE // length, PAIRS_AT_ONCE // length**2))
     bits = []
     for some in starts.split(rows):

@@ -38,7 +38,8 @@ def stretched(model: Model, scaled: enc.ScaledFrequencies) -> Model:
     if not rotaries:
         raise ValueError("model has no Rotary to stretch: take one trained with RoPE")
     for rotary in rotaries:
-        rotary.frequencies, rotary.attention_factor = scaled
+        rotary.frequencies = scaled.frequencies.to(rotary.frequencies.device)
+        rotary.attention_factor = scaled.attention_factor
     return model
 
 
