@@ -99,7 +99,7 @@ def test_the_command_trains_in_two_processes_as_in_one(pair, tmp_path, monkeypat
 def test_torchrun_trains_with_the_command_of_the_readme(tmp_path):
     """The real model and the real entry point, for two steps."""
     text = tmp_path / "text.txt"
-    text.write_text("".join(f"line {number} of a short text\n" for number in range(500)))
+    text.write_text("".join(f"line {number} of a short text\n" for number in range(8000)))
     command = ["-m", "course_lab", "train", "rope", "--steps", "2", "--text", str(text)]
     done = subprocess.run(
         [sys.executable, *TWO, *command, "--to", str(tmp_path / "runs")],
@@ -112,7 +112,7 @@ def test_torchrun_trains_with_the_command_of_the_readme(tmp_path):
     assert done.returncode == 0, done.stderr
     [line] = done.stdout.splitlines()
     [weights] = (tmp_path / "runs").iterdir()
-    assert line.startswith(f"{weights}: ") and " bits per byte (standard error " in line
+    assert line.startswith(f"{weights}: ") and " bits per byte at 128 bytes, on " in line
     model = zoo.build("rope", zoo.TIERS["small"])
     before = model.to_scores.weight.clone()
     model.load_state_dict(load_file(weights))
