@@ -6,6 +6,7 @@ whose records do not carry it is refused; `course findings` writes all of them t
 
 from __future__ import annotations
 
+import json
 import re
 import statistics
 from collections.abc import Mapping, Sequence
@@ -19,7 +20,7 @@ from course_lab.errors import CourseError
 from course_lab.evaluation import difference
 from course_lab.markdown import table
 
-MIME = "application/vnd.course.finding+json"
+MIME = "application/vnd.course.finding"  # text: JupyterLab would write the number 1.0 as 1
 SEEDS = 3  # fewer carry no sentence
 
 
@@ -145,18 +146,19 @@ class Finding:
         head = ["", "mean over seeds ± half their range", ""]
         return f"**{self.number}.** {self.sentence}\n\n{table(head, self.rows())}{paired}"
 
-    def stored(self) -> dict[str, Any]:
+    def stored(self) -> str:
         """Plain values for a notebook's output, in lists, since it sorts the keys of dictionaries.
 
         `read` is the way back.
         """
         sides: dict[str, Mapping[str, Any]] = {"records": self.records, "control": self.control}
         groups = {side: [[n, g] for n, g in groups.items()] for side, groups in sides.items()}
-        return {"number": self.number, "sentence": self.sentence, **groups}
+        return json.dumps({"number": self.number, "sentence": self.sentence, **groups})
 
 
-def read(stored: Mapping[str, Any]) -> Finding:
+def read(text: str) -> Finding:
     """The finding that `Finding.stored` wrote."""
+    stored = json.loads(text)
 
     def side(name: str) -> dict[str, Any]:
         return {

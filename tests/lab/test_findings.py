@@ -1,7 +1,5 @@
 """A sentence is shown with its evidence, and refused without it."""
 
-import json
-
 import pytest
 
 from course_lab import findings
@@ -40,7 +38,7 @@ def test_a_ceiling_needs_no_seeds(monkeypatch):
 
 def test_what_is_stored_is_read_back():
     one = Finding("F3", "So.", {"a": RIGHT}, {"b": RIGHT, "chance": 0.125})
-    again = read(json.loads(json.dumps(one.stored())))
+    again = read(one.stored())
     assert again.rows() == one.rows() and again.change() == one.change() == ""
     again.check()
 
