@@ -45,7 +45,7 @@ def shift_matrix(offset: int, dim: int, base: float = 10_000.0) -> Float[Tensor,
 
 
 class Sinusoidal(PositionScheme):
-    """Adds `scale` times the sinusoidal encoding to the token embeddings.
+    """Adds `scale` times `sinusoidal_encoding` to the token embeddings.
 
     Each wave has amplitude `scale`, so the encoding's root mean square is `scale` / sqrt(2).
     The default of 1 is the original's, meant for embeddings of size 1 (as `Decoder`'s are).

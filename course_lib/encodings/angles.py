@@ -36,7 +36,7 @@ def rotation_table(
     Angles are in radians and computed in float64 (on the CPU where the device has none), since
     float32 angles are off by up to 8e-3 near position 131 072; the result is float32, on the
     device of `positions`. Distances, which may be negative, can stand for positions. Raises
-    ValueError unless `positions` are integers.
+    ValueError unless `positions` are integers. YaRN's released code multiplies here, too.
     """
     check_integers(positions)
     exact = torch.device("cpu") if positions.device.type == "mps" else positions.device

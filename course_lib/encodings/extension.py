@@ -88,7 +88,7 @@ def yarn(
     With ramp "turns" this is the paper's formula. With "index", the released code's, the blend is
     linear in the pair's number, between the pairs that make `beta_fast` and `beta_slow` turns
     (rounded outwards if `truncate`, and clamped to 0..dim - 1). For single pairs the two are up to
-    2.3 times apart at factor 8 and original_length 4096.
+    2.3 times apart at dim 128, base 10 000, factor 8 and original_length 4096.
 
     Source: Peng et al. 2023, sections 3.2 to 3.4 (arXiv 2309.00071), and its released code.
     """
@@ -143,7 +143,7 @@ def llama3(
     frequencies: Float[Tensor, " pairs"], factor: float, original_length: int,
     low_freq_factor: float = 1.0, high_freq_factor: float = 4.0,
 ) -> ScaledFrequencies:  # fmt: skip
-    """Llama 3.1's rule: exactly `by_parts` with slow = 1 and fast = 4 turns.
+    """Llama 3.1's rule: exactly `by_parts`, with its formula, slow = 1 and fast = 4 turns.
 
     Source: Grattafiori et al. 2024, The Llama 3 Herd of Models (arXiv 2407.21783), released code.
     """
@@ -158,8 +158,8 @@ def from_rope_parameters(
     """The frequencies that a Hugging Face config's `rope_parameters` ask for.
 
     `length` is that of the text at hand ("dynamic" and "longrope" depend on it; None: as before
-    any text). `max_position_embeddings` is the config's, which "dynamic", Phi-3 and DeepSeek
-    styles need; `layer_type` chooses among parameters nested by layer type (Gemma 3). Frequencies
+    any text). `max_position_embeddings` is the config's, which "dynamic" and Phi-3's
+    style need; `layer_type` chooses among parameters nested by layer type (Gemma 3). Frequencies
     cover the rotated part of `head_dim`; for "proportional" all of it, with zeros at the end.
 
     DeepSeek's models also multiply their softmax scale by a number that follows from

@@ -108,7 +108,7 @@ class DistanceBias(PositionScheme):
 
 
 class ClippedBias(DistanceBias):
-    """A learned number for each head and clipped distance: 2 max_distance + 1 rows, from zero."""
+    """score + b[head, clip(i - j)]: T5's learned bias with Shaw's `clip_to_index`, from zero."""
 
     def __init__(self, num_heads: int, max_distance: int) -> None:
         super().__init__()
@@ -123,7 +123,7 @@ class ClippedBias(DistanceBias):
 
 
 class T5Bias(DistanceBias):
-    """A learned number for each head and T5 bucket, from zero.
+    """score + b[head, t5_bucket(i - j)], where b is learned, from zero. Source: `t5_bucket`'s.
 
     Added to scores divided by sqrt(head_dim), as everywhere in this package; T5 itself leaves the
     division out.
@@ -148,7 +148,7 @@ class T5Bias(DistanceBias):
 
 
 class ALiBi(DistanceBias):
-    """Scores fall by a fixed slope with every step of distance, |i - j| without a causal mask.
+    """score - slope[head] |i - j|: slopes and source are those of `alibi_slopes`.
 
     Nothing is learned. Distances are whole numbers and slopes float64 until the product is taken,
     so half precision rounds once.

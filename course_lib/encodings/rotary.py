@@ -21,7 +21,7 @@ def rotate(
     sin: Float[Tensor, "*batch length pairs"],
     layout: Layout,
 ) -> Float[Tensor, "*batch length dim"]:
-    """Turn every pair of numbers in `x` by its angle.
+    """Turn every pair of numbers (a, b) in `x` by its angle, to (a cos - b sin, a sin + b cos).
 
     Pairs are columns (2i, 2i + 1) in layout "interleaved" (RoFormer, GPT-J), where a pair is one
     complex number, and columns (i, i + dim / 2) in layout "half" (GPT-NeoX, Llama in
@@ -31,6 +31,8 @@ def rotate(
     dimensions, or as many as `x`: anything between is refused, since a table of shape (batch,
     length, pairs) against (batch, heads, length, dim) would be broadcast over heads, silently
     where batch = heads. Raises ValueError for shapes that do not fit and for unknown layouts.
+
+    Source: Su et al. 2021, RoFormer, equation 34 (arXiv 2104.09864).
     """
     _check_table(x, cos, sin)
     exact = torch.promote_types(x.dtype, torch.float32)
@@ -56,7 +58,8 @@ def interleaved_to_half(
     Scores stay what they were if both projections are converted, each with its own number of
     heads: grouped keys have fewer. Only the first `rotary_dim` rows of each head move (default:
     all). A bias, of shape (out,), is converted alike. Values are not rotated: leave theirs alone.
-    Raises ValueError if rows do not divide into `num_heads` heads of even width.
+    Raises ValueError if rows do not divide into `num_heads` heads of even width. The released
+    script that converts Llama's weights for transformers calls it `permute`.
     """
     return _reorder(weight, num_heads, rotary_dim, lambda d: torch.arange(d).view(-1, 2).T)
 
