@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from course_lab import benchmark, budgets, corpus, costs, short, train, zoo
+from course_lab import benchmark, budgets, corpus, costs, experiments, short, train, zoo
 from course_lab.checkpoints import Checkpoint, save_weights
 from course_lab.command_line import Arguments, Commands, add_command, folder_for, home, run
 from course_lab.errors import CourseError
@@ -109,6 +109,12 @@ def _train(arguments: Arguments, place: torch.device) -> None:
         )
 
 
+def measure_interventions(arguments: Arguments) -> int:
+    """Change what is said to be a cause, alone, and measure the zoo's models again (an hour)."""
+    experiments.measure(jobs=arguments.jobs)
+    return 0
+
+
 def make_zoo(arguments: Arguments) -> int:
     """Train and measure the whole zoo (hours), continuing where it was stopped."""
     longer = arguments.tier == "longer"
@@ -144,6 +150,8 @@ def add_commands(commands: Commands) -> None:
     docs: dict[str, Any] = {"type": Path, "default": home("docs"), "metavar": "DIR"}
     command = add_command(commands, "short", measure_short)
     command.add_argument("questions", nargs="*", help="some of them; a wrong name lists them all")
+    command.add_argument("--jobs", type=_count, default=1, help="models at a time (default: 1)")
+    command = add_command(commands, "interventions", measure_interventions)
     command.add_argument("--jobs", type=_count, default=1, help="models at a time (default: 1)")
     command = add_command(commands, "costs", measure_costs)
     command.add_argument("--only", choices=costs.KINDS, help="memory takes seconds, time minutes")

@@ -235,7 +235,7 @@ def units() -> list[Unit]:
     ]
 
 
-def measure(todo: Iterable[Unit] | None = None, path: Path = RESULTS) -> None:
+def measure(todo: Iterable[Unit] | None = None, path: Path = RESULTS, jobs: int = 1) -> None:
     """Measure what `path` does not have of `todo` (default: all `units`) for today's weights.
 
     About an hour on one core. Ctrl-C stops; another call continues.
@@ -243,7 +243,7 @@ def measure(todo: Iterable[Unit] | None = None, path: Path = RESULTS) -> None:
     store = Store(path, unit_of, _order)
     known = {(unit_of(run), run["weights"]) for run in store.read()["runs"]}
     missing = [unit for unit in todo or units() if (unit, _weights(unit)) not in known]
-    do(store, missing, measured, title="causes")
+    do(store, missing, measured, jobs, title="interventions")
 
 
 def measured(unit: Unit) -> Result:

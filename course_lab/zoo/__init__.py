@@ -273,6 +273,13 @@ def runs() -> list[dict[str, Any]]:
     return stored()["runs"]
 
 
+def read() -> list[dict[str, Any]]:
+    """What the small tier's models look up: the records of `reading.records`, scheme and seed."""
+    found = [run for run in runs() if (run["kind"], run["tier"]) == ("read", "small")]
+    return [{"scheme": run["scheme"], "seed": run["seed"], **r}
+            for run in found for r in run["reading"]]  # fmt: skip
+
+
 def stored() -> dict[str, list[dict[str, Any]]]:
     """What `results.json` holds. Raises ZooError if it cannot be read."""
     if not RESULTS.exists():

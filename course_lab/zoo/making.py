@@ -1,4 +1,4 @@
-"""Making the zoo: training, measuring, stretching and tuning, with Ctrl-C at any time."""
+"""Making the zoo: training, measuring, reading, stretching, tuning, with Ctrl-C at any time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import torch
 from safetensors import SafetensorError
 
-from course_lab import stretching, zoo
+from course_lab import reading, stretching, zoo
 from course_lab.checkpoints import Checkpoint, save_weights
 from course_lab.corpus import python_source
 from course_lab.evaluation import (
@@ -36,6 +36,7 @@ FACTORS = (2.0, 4.0, 8.0, 16.0)
 TUNED_FACTORS = (4.0, 16.0)
 TUNED_METHODS = ("unchanged", "interpolation", "ntk_aware", "yarn")
 TUNED_STEPS = (50, 100, 200)
+READING: dict[str, Any] = {"distances": [*reading.DISTANCES], "draws": reading.DRAWS}
 LONGER = ("rope", "alibi")
 """The schemes of the tier "longer", which has one seed."""
 
@@ -43,8 +44,8 @@ LONGER = ("rope", "alibi")
 class Unit(NamedTuple):
     """A piece of work whose result is stored at once.
 
-    `kind` is "trained" (weights), "measured" (at every length), "stretched" by a method (by every
-    factor) or "tuned" at one factor.
+    `kind` is "trained" (weights), "measured" (at every length), "read" (whether the model looks
+    letters up: see `reading`), "stretched" by a method (by every factor) or "tuned" at one factor.
     """
 
     kind: str
@@ -60,7 +61,7 @@ def units(tier: str, schemes: Iterable[str], seeds: Iterable[int]) -> list[list[
     stages = []
     for seed in seeds:
         trained = [Unit("trained", tier, scheme, seed) for scheme in schemes]
-        rest = [unit._replace(kind="measured") for unit in trained]
+        rest = [unit._replace(kind=kind) for unit in trained for kind in ("measured", "read")]
         if "rope" in schemes and tier == "small":
             methods = [method for method in stretching.METHODS if method != "unchanged"]
             rest += [Unit("stretched", tier, "rope", seed, m) for m in [*methods, "longrope"]]
@@ -99,7 +100,8 @@ def make(
 def make_unit(unit: Unit, work: Path) -> Result:
     """Do one piece of work."""
     start = time.perf_counter()
-    measure = {"trained": _trained, "measured": _measured, "stretched": _stretched, "tuned": _tuned}
+    measure = {"trained": _trained, "measured": _measured, "read": _looked_up,
+               "stretched": _stretched, "tuned": _tuned}  # fmt: skip
     run, records = measure[unit.kind](unit, work)
     about = {
         "settings": _settings(unit), "seconds": round(time.perf_counter() - start),
@@ -133,6 +135,13 @@ def _measured(unit: Unit, work: Path) -> tuple[Entry, list[Record]]:
     records.append(_record(unit, 0, longest, windows.mean(dim=(1, 2))))
     places = windows.mean(dim=(0, 1)).view(-1, PLACES).mean(dim=1)
     return {"by_position": _rounded(places.tolist())}, records
+
+
+def _looked_up(unit: Unit, work: Path) -> tuple[Entry, list[Record]]:
+    data, distances = python_source().validation, READING["distances"]
+    return {
+        "reading": reading.records(_load(unit, work), data, {}, distances, READING["draws"])
+    }, []
 
 
 def _stretched(unit: Unit, work: Path) -> tuple[Entry, list[Record]]:
@@ -247,6 +256,8 @@ def _settings(unit: Unit) -> Entry:
     """What the result of `unit` depends on: another setting asks for another measurement."""
     settings = TIERS[unit.tier].settings()
     lengths = settings.pop("lengths")
+    if unit.kind == "read":
+        return settings | READING
     if unit.kind != "trained":
         settings["passages"] = PASSAGES
     if unit.kind == "measured":

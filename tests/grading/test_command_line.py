@@ -159,5 +159,13 @@ def test_in_a_kernel_a_failure_is_a_picture_and_a_few_lines(tmp_path: Path) -> N
 
 
 def test_course_has_the_laboratory_s_commands_as_well() -> None:
-    for words in (["train", "rope"], ["zoo"], ["bench"], ["results"], ["short"], ["costs"]):
+    for words in (
+        ["train", "rope"],
+        ["zoo"],
+        ["bench"],
+        ["results"],
+        ["short"],
+        ["costs"],
+        ["interventions"],
+    ):
         assert callable(cli.parser().parse_args(words).run)

@@ -70,5 +70,24 @@ def test_what_was_measured_on_other_passages_is_not_compared(measured_zoo):
     assert rows(page, "What length changes")["none"][4] == "+0.000 ± 0.000"
 
 
+def test_the_page_says_who_reads(measured_zoo):
+    def looked_up(scheme, seed, distance, same):
+        kinds = {"same": same, "shuffled": 0.1, "fresh": 0.0}
+        return [{"distance": distance, "first": first, "gain": gain, "gain_error": 0.02 * distance}
+                for first, gain in kinds.items()]  # fmt: skip
+
+    runs = [
+        {**run, "kind": "read", "reading": looked_up(run["scheme"], run["seed"], 1, run["seed"] + 0.5)
+         + looked_up(run["scheme"], run["seed"], 3, 0.2)}
+        for run in zoo.runs() if run["kind"] == "trained"
+    ]  # fmt: skip
+    assert "Does it read" not in report()
+    store([*zoo.runs(), *runs], zoo.results())
+    assert len(zoo.read()) == 4 * 2 * 3
+    told = ["1.00 ± 0.50 / 0.10 ± 0.00", "0.20 ± 0.00 / 0.10 ± 0.00"]
+    assert rows(report(), "## Does it read?") == {name: ["2", *told] for name in ("rope", "none")}
+    assert "at most 0.06, and 0.040 for half of the numbers" in report()
+
+
 def test_the_page_in_docs_is_what_the_shipped_results_say():
     assert (DOCS / "results.md").read_text(encoding="utf-8").startswith(report())

@@ -210,10 +210,11 @@ def test_a_stage_is_what_needs_the_one_before():
     stages = units("small", ("rope", "t5"), (0, 1))
     assert stages[0] == [Unit("trained", "small", name, 0) for name in ("rope", "t5")]
     assert stages[2] == [Unit("trained", "small", name, 1) for name in ("rope", "t5")]
-    assert stages[1][:2] == [Unit("measured", "small", name, 0) for name in ("rope", "t5")]
+    looks = [(kind, name) for name in ("rope", "t5") for kind in ("measured", "read")]
+    assert stages[1][:4] == [Unit(kind, "small", name, 0) for kind, name in looks]
     known = [unit for unit in stages[1] if unit.kind == "stretched"]
     assert [unit.method for unit in known] == [*list(stretching.METHODS)[1:], "longrope"]
-    assert stages[1][2 + len(known) :] == TUNED
+    assert stages[1][4 + len(known) :] == TUNED
     assert all(unit.seed == 1 for unit in stages[3]) and len(stages) == 4
 
 
@@ -224,7 +225,7 @@ def test_a_stage_is_what_needs_the_one_before():
 def test_only_the_small_rope_is_stretched(arguments):
     stages = units(*arguments)
     kinds = [[unit.kind for unit in stage] for stage in stages]
-    assert kinds == [["trained"], ["measured"]] * 2
+    assert kinds == [["trained"], ["measured", "read"]] * 2
     assert all(unit.method is None for stage in stages for unit in stage)
 
 
@@ -254,7 +255,7 @@ def filled(home, whole):
 
 def test_every_unit_leaves_its_run_and_its_records(whole):
     runs, records, _ = whole
-    assert len(runs) == 2 + 2 + 7 + 2
+    assert len(runs) == 3 * 2 + 7 + 2
     assert len(records) == 2 * 2 + 7 * 3 + 2 * 2 * 3
     places = [record[:-2] for record in records]
     assert len(set(places)) == len(places)
@@ -294,6 +295,8 @@ def test_a_run_says_how_it_went(whole):
             assert len(run["curve"]) == 2 and run["curve"][0] > run["curve"][1]
         if run["kind"] == "measured":
             assert len(run["by_position"]) == 128 // 16
+        if run["kind"] == "read":
+            assert [r["first"] for r in run["reading"]] == ["same", "shuffled", "fresh"]
     [search] = [run["searched"] for run in runs if run["method"] == "longrope"]
     assert list(search) == ["2"] and len(search["2"]) == 4
 

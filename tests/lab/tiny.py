@@ -27,7 +27,7 @@ COUNTING = torch.arange(4000).remainder(251).byte()
 TEXT = corpus.Corpus(COUNTING, COUNTING[:1000])
 SIZES = {
     "PASSAGES": 4, "PLACES": 16, "FACTORS": (2.0,), "TUNED_FACTORS": (2.0,),
-    "TUNED_STEPS": (1, 2),
+    "TUNED_STEPS": (1, 2), "READING": {"distances": [40], "draws": 2},
 }  # fmt: skip
 
 
