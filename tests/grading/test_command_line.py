@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -126,12 +127,12 @@ def test_the_button_grades_the_saved_file(
     (_, shown), (click, bar) = boxes[0].children, boxes[0].children[0].children
     assert shown.value == ""  # nothing runs until somebody clicks
     click.click()
-    for _ in range(200):
+    for _ in range(1200):
         time.sleep(0.05)
         if not click.disabled:
             break
     assert "not attempted" in shown.value and "0 of 4 points" in shown.value
-    assert "as it was saved 0 s before" in shown.value and bar.value == 2
+    assert re.search(r"as it was saved \d+ s before", shown.value) and bar.value == 2
 
 
 def test_in_a_kernel_a_failure_is_a_picture_and_a_few_lines(tmp_path: Path) -> None:
