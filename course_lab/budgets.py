@@ -8,7 +8,6 @@ lesson's own model. `course short` measures what is missing in `zoo/budgets.json
 
 from __future__ import annotations
 
-import platform
 import time
 from collections.abc import Iterable
 from dataclasses import replace
@@ -20,7 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from course_lab import questions, tasks, units
-from course_lab.machine import describe, device
+from course_lab.machine import device
 from course_lab.questions import QUESTIONS, STRETCHES, exam, model_for
 from course_lab.stretching import stretched
 from course_lab.tasks import Batch
@@ -55,25 +54,16 @@ def units_of(slug: str) -> list[Unit]:
 
 def make(slugs: Iterable[str], jobs: int = 1) -> None:
     """Measure what is not there yet, or was measured with other settings; Ctrl-C at any time."""
-    runs = {store().unit_of(run): run["settings"] for run in store().read()["runs"]}
     for slug in slugs:
-        todo = [unit for unit in units_of(slug) if runs.get(unit) != settings(unit)]
-        units.do(store(), todo, measure, jobs, slug)
+        units.do(store(), store().lacks(units_of(slug), settings), measure, jobs, slug)
 
 
 def measure(unit: Unit) -> Result:
     """Train the model of `unit` and examine it."""
     start = time.perf_counter()
     model = trained(*unit, progress=False)
-    run = {
-        **unit._asdict(),
-        "settings": settings(unit),
-        "seconds": round(time.perf_counter() - start, 1),
-        "python": platform.python_version(),
-        "torch": torch.__version__,
-        "machine": describe(),
-    }
-    return Result(run, [{**unit._asdict(), **record} for record in examined(model, unit)])
+    records = [{**unit._asdict(), **record} for record in examined(model, unit)]
+    return Result(units.run_of(unit, settings(unit), start), records)
 
 
 def trained(

@@ -7,7 +7,6 @@ of the text, as far as `zoo/short.json` does not have them yet.
 from __future__ import annotations
 
 import math
-import platform
 import time
 from collections.abc import Iterable
 from dataclasses import replace
@@ -23,7 +22,6 @@ from course_lab import corpus, probes, units, zoo
 from course_lab.corpus import Corpus
 from course_lab.errors import CourseError
 from course_lab.evaluation import bits_by_length, next_byte
-from course_lab.machine import describe
 from course_lab.training import Training, one_thread
 from course_lab.units import Entry, Result, Store
 from course_lab.zoo import Make
@@ -146,9 +144,8 @@ PARTS = ("probes", "schemes", "slices")
 
 def make(parts: Iterable[str] = PARTS, jobs: int = 1) -> None:
     """Measure what is not there yet, or was measured with other settings; Ctrl-C at any time."""
-    runs = {store().unit_of(run): run["settings"] for run in store().read()["runs"]}
     for part in parts:
-        todo = [unit for unit in units_of(part) if runs.get(unit) != settings()]
+        todo = store().lacks(units_of(part), lambda _: settings())
         units.do(store(), todo, measure, jobs, part)
 
 
@@ -156,15 +153,7 @@ def measure(unit: Unit) -> Result:
     """Probe a scheme, or train a small model with it."""
     start = time.perf_counter()
     made, records = _probed(unit.scheme) if unit.part == "probes" else _trained(unit)
-    entry = {
-        **unit._asdict(),
-        **made,
-        "settings": settings(),
-        "seconds": round(time.perf_counter() - start, 1),
-        "python": platform.python_version(),
-        "torch": torch.__version__,
-        "machine": describe(),
-    }
+    entry = {**units.run_of(unit, settings(), start), **made}
     return Result(entry, [{**unit._asdict(), **record} for record in records])
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import platform
+import time
 from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import closing
@@ -13,8 +15,10 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import torch
 from tqdm import tqdm
 
+from course_lab.machine import describe
+
 Entry = dict[str, Any]
-Unit = TypeVar("Unit")
+Unit = TypeVar("Unit", bound=tuple)  # a NamedTuple
 
 
 class Result(NamedTuple):
@@ -42,6 +46,11 @@ class Store(Generic[Unit]):
         content: dict[str, list[Entry]] = json.loads(self.path.read_text(encoding="utf-8"))
         return content
 
+    def lacks(self, units: Iterable[Unit], settings: Callable[[Unit], Entry]) -> list[Unit]:
+        """Those of `units` that were not measured yet, or not with these settings."""
+        known = {self.unit_of(run): run["settings"] for run in self.read()["runs"]}
+        return [unit for unit in units if known.get(unit) != settings(unit)]
+
     def add(self, unit: Unit, result: Result) -> None:
         """Put the result of `unit` in place of an earlier one; the file is written whole."""
         stored = self.read()
@@ -56,6 +65,15 @@ class Store(Generic[Unit]):
         unfinished = self.path.with_suffix(".new")
         unfinished.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
         unfinished.replace(self.path)
+
+
+def run_of(unit: Any, settings: Entry, start: float) -> Entry:
+    """How a unit was made that was begun at `start`, by time.perf_counter()."""
+    return {
+        **unit._asdict(), "settings": settings,
+        "seconds": round(time.perf_counter() - start, 1), "python": platform.python_version(),
+        "torch": torch.__version__, "machine": describe(),
+    }  # fmt: skip
 
 
 def do(

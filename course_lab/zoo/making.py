@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import platform
 import time
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -23,9 +22,9 @@ from course_lab.evaluation import (
     next_byte,
     text_of,
 )
-from course_lab.machine import describe, device
+from course_lab.machine import device
 from course_lab.training import train
-from course_lab.units import Entry, Result, Store, do
+from course_lab.units import Entry, Result, Store, do, run_of
 from course_lab.zoo import SEEDS, TIERS, Record, build, read_weights
 from course_lib.encodings import rotary_frequencies
 from course_lib.model import Decoder
@@ -103,13 +102,9 @@ def make_unit(unit: Unit, work: Path) -> Result:
     measure = {"trained": _trained, "measured": _measured, "read": _looked_up,
                "stretched": _stretched, "tuned": _tuned}  # fmt: skip
     run, records = measure[unit.kind](unit, work)
-    about = {
-        "settings": _settings(unit), "seconds": round(time.perf_counter() - start),
-        "python": platform.python_version(), "torch": torch.__version__, "machine": describe(),
-    }  # fmt: skip
     stored = [{**record._asdict(), "bits": _rounded(record.bits)} for record in records]
-    about["weights"] = _checksum(unit, work)
-    return Result({**unit._asdict(), **about, **run}, stored)
+    about = {**run_of(unit, _settings(unit), start), "weights": _checksum(unit, work)}
+    return Result({**about, **run}, stored)
 
 
 def _trained(unit: Unit, work: Path) -> tuple[Entry, list[Record]]:
