@@ -1,5 +1,6 @@
 """The zoo: models that can be had in a moment, and made again, and results that stay tidy."""
 
+import itertools
 import json
 import shutil
 
@@ -391,13 +392,21 @@ def test_the_shipped_results_are_of_the_shipped_weights():
     shipped = {(scheme, seed) for scheme in RECIPES for seed in zoo.SEEDS}
     shipped = {pair for pair in shipped if zoo.is_shipped(*pair)}
     runs = [run for run in zoo.runs() if run["tier"] == "small" and not run["method"]]
-    for kind in ("trained", "measured"):
+    for kind in ("trained", "measured", "read"):
         of_kind = {(r["scheme"], r["seed"]): r["weights"] for r in runs if r["kind"] == kind}
         assert shipped <= of_kind.keys()
         for pair in shipped:
             assert of_kind[pair] == zoo.checksum(zoo.weights_path(*pair)), (kind, *pair)
-    plain = [record for record in zoo.results() if not record.method]
-    assert len({record.text for record in plain}) == 1
+    assert len({record.text for record in zoo.results()}) == 1
+
+
+@pytest.mark.parametrize(
+    "arguments", [("small", tuple(RECIPES), zoo.SEEDS), ("longer", making.LONGER, (0,))]
+)
+def test_the_shipped_results_are_whole_and_of_today_s_settings(arguments):
+    stored = {making._unit(run): run["settings"] for run in zoo.runs()}
+    for unit in itertools.chain(*units(*arguments)):
+        assert stored.get(unit) == making._settings(unit), unit
 
 
 @pytest.mark.parametrize("jobs", ["0", "-1", "two"])
