@@ -1,6 +1,6 @@
 """What is said to be a cause, tested: interventions and their controls, on the same bytes.
 
-`measure` runs all of them on the zoo's models and writes `zoo/interventions.json`; `bits` reads
+`measure` runs all of them on the zoo's models and writes `zoo/interventions.json`; `changed` reads
 what it measured. A lesson that names a cause looks it up here, or calls the same functions.
 """
 
@@ -9,15 +9,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from statistics import fmean
 from typing import NamedTuple
 
-import torch
 from jaxtyping import Float, UInt8
 from torch import Tensor, nn
 
 from course_lab import zoo
 from course_lab.corpus import python_source
 from course_lab.evaluation import PASSAGES, bits_by_length, sliding_bits, text_of
+from course_lab.findings import Measured
 from course_lab.interventions import (
     Shifted,
     Windowed,
@@ -274,20 +275,23 @@ def records(path: Path = RESULTS) -> list[Entry]:
     return Store(path, unit_of, _order).read()["records"]
 
 
-def bits(
+def changed(
     experiment: str, variant: str, length: int, scheme: str = "rope", path: Path = RESULTS
-) -> Float[Tensor, "seeds passages"]:
-    """Stored bits per byte of a variant: two of them, of one experiment, go into `difference`.
+) -> list[Measured]:
+    """What a variant was measured to cost, in bits per byte, for each seed: as findings take it.
 
     Raises KeyError, with the variants that there are, if this one was not measured at `length`.
     """
-    wanted = experiment, scheme, variant, length
+    wanted, steps = (experiment, scheme, variant, length), zoo.TIERS["small"].steps
     stored = records(path)
-    rows = [r["bits"] for r in stored if _case(r) == wanted]
-    if not rows:
+    found = [
+        Measured(r["seed"], steps, fmean(r["bits"]), r["text"], tuple(r["bits"]))
+        for r in stored if _case(r) == wanted
+    ]  # fmt: skip
+    if not found:
         there = sorted({(r["variant"], r["length"]) for r in stored if _case(r)[:2] == wanted[:2]})
         raise KeyError(f"no {variant!r} at {length} for {scheme} in {experiment!r}: {there}")
-    return torch.tensor(rows, dtype=torch.float64)
+    return found
 
 
 def unit_of(entry: Entry) -> Unit:

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from course_lab import corpus, evaluation, experiments, zoo
-from course_lab.evaluation import bits_by_length, difference, sliding_bits
+from course_lab.evaluation import bits_by_length, sliding_bits
 from course_lab.experiments import EXPERIMENTS, Unit
 from course_lab.units import Result
 from course_lab.zoo import making
@@ -87,17 +87,18 @@ def test_results_are_stored_for_the_weights_that_are_here(small, monkeypatch):
     assert [r["seed"] for r in records] == [0] * 4 + [1] * 4
     assert len({r["text"] for r in records}) == 1
 
-    late = experiments.bits("late places", "places 448 to 511", 512, "alibi", small)
-    whole = experiments.bits("late places", "all places", 512, "alibi", small)
-    assert late.shape == whole.shape == (2, 2) and difference(late, whole).mean != 0
+    late = experiments.changed("late places", "places 448 to 511", 512, "alibi", small)
+    whole = experiments.changed("late places", "all places", 512, "alibi", small)
+    assert [one.seed for one in late] == [one.seed for one in whole] == [0, 1]
     for seed in (0, 1):
         model = zoo.load("alibi", seed)
         expected = (
-            bits_by_length(model, DATA, [512], 2)[0].double(),
+            bits_by_length(model, DATA, [512], 2)[0],
             sliding_bits(model, DATA, 512, 64, 2),
         )
-        assert torch.allclose(whole[seed], expected[0], atol=1e-4)
-        assert torch.allclose(late[seed], expected[1].double(), atol=1e-4)
+        for measured, bits in zip((whole[seed], late[seed]), expected, strict=True):
+            assert measured.bits == pytest.approx(bits.tolist(), abs=1e-4)
+            assert measured.value == pytest.approx(bits.mean().item(), abs=1e-4)
 
     again = []
 
@@ -117,7 +118,7 @@ def test_a_variant_that_was_not_measured_is_named_with_those_that_were(small):
     write("alibi", 0)
     experiments.measure([Unit("late places", "alibi", 0)], small)
     with pytest.raises(KeyError, match="no 'all places' at 64 for alibi in 'late places'.*128"):
-        experiments.bits("late places", "all places", 64, "alibi", small)
+        experiments.changed("late places", "all places", 64, "alibi", small)
 
 
 def test_the_size_of_a_held_change_is_stored(small):
