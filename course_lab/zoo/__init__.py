@@ -273,10 +273,10 @@ def runs() -> list[dict[str, Any]]:
     return stored()["runs"]
 
 
-def read() -> list[dict[str, Any]]:
-    """What the small tier's models look up: the records of `reading.records`, scheme and seed."""
-    found = [run for run in runs() if (run["kind"], run["tier"]) == ("read", "small")]
-    return [{"scheme": run["scheme"], "seed": run["seed"], **r}
+def read(tier: str = "small") -> list[dict[str, Any]]:
+    """What a tier's models look up: the records of `reading.records`, with scheme, seed, steps."""
+    found = [run for run in runs() if (run["kind"], run["tier"]) == ("read", tier)]
+    return [{"scheme": run["scheme"], "seed": run["seed"], "steps": run["settings"]["steps"], **r}
             for run in found for r in run["reading"]]  # fmt: skip
 
 

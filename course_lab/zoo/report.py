@@ -41,7 +41,7 @@ def report() -> str:
     tiers = [tier for tier in TIERS if any(record.tier == tier for record in records)]
     text = TEXT.format(passages=max(len(record.bits) for record in records), passage=PASSAGE)
     parts = [text, *_other_text(records), *(_tier(tier, records, runs) for tier in tiers)]
-    parts += _reading(zoo.read())
+    parts += _reading([*zoo.read("small"), *zoo.read("longer")])
     if any(record.method for record in records):
         study = zoo.study()
         factors = sorted({record.factor for record in study if record.tuned_steps})
@@ -126,12 +126,12 @@ def _reading(records: Sequence[dict[str, Any]]) -> list[str]:
         return []
     distances = sorted({record["distance"] for record in records})
     rows = []
-    for scheme in dict.fromkeys(record["scheme"] for record in records):
-        own = [record for record in records if record["scheme"] == scheme]
+    for scheme, steps in dict.fromkeys((record["scheme"], record["steps"]) for record in records):
+        own = [r for r in records if (r["scheme"], r["steps"]) == (scheme, steps)]
         told = [[[r["gain"] for r in own if (r["distance"], r["first"]) == (distance, first)]
                  for first in ("same", "shuffled")] for distance in distances]  # fmt: skip
         seeds = str(len({record["seed"] for record in own}))
-        rows.append([scheme, seeds, *(" / ".join(map(_spread, both)) for both in told)])
+        rows.append([scheme, str(steps), seeds, *(" / ".join(map(_spread, both)) for both in told)])
     errors = [record["gain_error"] for record in records if record["first"] != "fresh"]
     return [
         "## Does it read?\n\n"
@@ -140,7 +140,7 @@ def _reading(records: Sequence[dict[str, Any]]) -> list[str]:
         "that were not told? In the columns, how many bytes before they were told; the models "
         f"were trained on texts of {TIERS['small'].length}. The standard error over draws is at "
         f"most {max(errors):.2f}, and {statistics.median(errors):.3f} for half of the numbers.\n",
-        table(["scheme", "seeds", *map(str, distances)], rows, RIGHT),
+        table(["scheme", "steps", "seeds", *map(str, distances)], rows, RIGHT),
         "",
     ]  # fmt: skip
 

@@ -82,9 +82,16 @@ def test_the_page_says_who_reads(measured_zoo):
     assert "Does it read" not in report()
     store([*zoo.runs(), *runs], zoo.results())
     assert len(zoo.read()) == 4 * 2 * 3
-    gains = ["2", "1.00 ± 0.50 / 0.10 ± 0.00", "0.20 ± 0.00 / 0.10 ± 0.00"]
+    gains = ["1000", "2", "1.00 ± 0.50 / 0.10 ± 0.00", "0.20 ± 0.00 / 0.10 ± 0.00"]
     assert rows(report(), "## Does it read?") == {"rope": gains, "none": gains}
     assert "at most 0.06, and 0.040 for half of the numbers" in report()
+
+    longer = zoo.TIERS["longer"].settings()
+    more = {**runs[0], "tier": "longer", "settings": longer, "reading": looked_up(1, 2.0)}
+    store([*zoo.runs(), {**more, "scheme": "alibi"}], zoo.results())
+    assert len(zoo.read()) == 4 * 2 * 3 and len(zoo.read("longer")) == 3
+    found = rows(report(), "## Does it read?")
+    assert found.pop("alibi") == ["5000", "1", "2.00 / 0.10", "- / -"] and set(found) == {"rope", "none"}
 
 
 def test_the_page_in_docs_is_what_the_shipped_results_say():
