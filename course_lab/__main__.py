@@ -12,14 +12,16 @@ from typing import Any
 
 import torch
 
-from course_lab import benchmark, budgets, corpus, costs, experiments, short, train, zoo
+from course_lab import benchmark, budget_page, budgets, corpus, costs, experiments, short, zoo
 from course_lab.checkpoints import Checkpoint, save_weights
 from course_lab.command_line import Arguments, Commands, add_command, folder_for, home, run
 from course_lab.errors import CourseError
 from course_lab.evaluation import PASSAGES, bits_by_length, most_passages, next_byte
 from course_lab.figures import lines, measured, style
+from course_lab.figures.budgets import budget
 from course_lab.parallel import group, is_first
 from course_lab.questions import QUESTIONS
+from course_lab.training import train
 from course_lab.zoo import making
 from course_lab.zoo import report as zoo_report
 
@@ -125,7 +127,7 @@ def make_zoo(arguments: Arguments) -> int:
 
 
 def write_results(arguments: Arguments) -> int:
-    """Write docs/results.md and its pictures from the zoo's measurements."""
+    """Write docs/results.md, docs/budgets.md and their pictures from what was measured."""
     page = folder_for("results.md", arguments.to)
     study = zoo.study()
     records = [record for record in zoo.results() if record.tier == "small"]
@@ -141,6 +143,9 @@ def write_results(arguments: Arguments) -> int:
         page.with_name(f"results-{name}.png").write_bytes(style.png(fig))
     links = "\n".join(f"![{name}](results-{name}.png)" for name in pictures)
     page.write_text(f"{zoo_report.report()}\n{links}\n", encoding="utf-8")
+    for name, shown in budget_page.pictures().items():
+        page.with_name(name).write_bytes(style.png(budget(title="With more training", **shown)))
+    page.with_name("budgets.md").write_text(budget_page.report(), encoding="utf-8")
     return 0
 
 

@@ -29,6 +29,7 @@ UNNAMED = [
     for color, dashes, marker in zip(COLORS, DASHES, "oDsPXv^*", strict=True)
 ]
 """Looks of variants that are not named after a scheme."""
+MOST = len(UNNAMED)  # variants that one picture can tell apart
 AGAIN = ("-", (0, (6, 2)), (0, (1, 1.5, 4, 1.5)))
 """Dashes of the second, third and fourth variant of a scheme; their dots are hollow."""
 HALO = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.5}
@@ -57,7 +58,7 @@ def budget(
         found = curves(slug, variants, length, method)
         for name, look in _looks(found):
             _draw(ax, name, found[name], look)
-        _draw_levels(ax, _levels(slug, length))
+        _draw_levels(ax, levels(slug, length))
         draw_mark(ax, f"the lesson's {question.steps} steps", question.steps)
         ax.set_xscale("log")
         ax.set_xticks(steps, [str(count) for count in steps])
@@ -87,9 +88,8 @@ def budget_alt(
     for length in lengths or (question.length,):
         found = curves(slug, variants, length, method)
         parts = [f"{name} {_ends(of_steps)}" for name, of_steps in found.items()]
-        levels = _levels(slug, length)
         sentences += [f"In texts of {length} tokens: {'; '.join(parts)}.",
-                      f"For comparison: {', '.join(levels)}."]  # fmt: skip
+                      f"For comparison: {', '.join(levels(slug, length))}."]  # fmt: skip
     return " ".join([*sentences, f"The lesson's own budget is {question.steps} steps."])
 
 
@@ -100,12 +100,12 @@ def _ends(of_steps: dict[int, list[float]]) -> str:
     return f"{low:.2f} after {first} steps and {high:.2f} after {last}"
 
 
-def _levels(slug: str, length: int) -> dict[str, float]:
+def levels(slug: str, length: int) -> dict[str, float]:
     """What simpler readers get, and chance, the lowest first."""
     chance = QUESTIONS[slug].chance
-    levels = {f"{name} {level:.2f}": level for name, level in ceilings(slug, length).items()}
-    levels[f"chance 1 in {1 / chance:.0f}"] = chance
-    return dict(sorted(levels.items(), key=lambda item: item[1]))
+    found = {f"{name} {level:.2f}": level for name, level in ceilings(slug, length).items()}
+    found[f"chance 1 in {1 / chance:.0f}"] = chance
+    return dict(sorted(found.items(), key=lambda item: item[1]))
 
 
 def curves(
@@ -154,9 +154,9 @@ def _draw(ax: Axes, name: str, of_steps: dict[int, list[float]], look: dict[str,
     ax.plot([], [], label=name, **{**look, "markersize": 4})
 
 
-def _draw_levels(ax: Axes, levels: dict[str, float]) -> None:
+def _draw_levels(ax: Axes, found: dict[str, float]) -> None:
     """Named horizontal lines; neighbours carry their names at different ends."""
-    for at, (name, level) in enumerate(levels.items()):
+    for at, (name, level) in enumerate(found.items()):
         dashes = "--" if name.startswith("chance") else ":"
         ax.axhline(level, color=style.BLACK, linewidth=1, linestyle=dashes, zorder=1)
         end, side = (1.0, "right") if at % 2 else (0.0, "left")

@@ -131,7 +131,7 @@ def _reading(records: Sequence[dict[str, Any]]) -> list[str]:
         told = [[[r["gain"] for r in own if (r["distance"], r["first"]) == (distance, first)]
                  for first in ("same", "shuffled")] for distance in distances]  # fmt: skip
         seeds = str(len({record["seed"] for record in own}))
-        rows.append([scheme, str(steps), seeds, *(" / ".join(map(_spread, both)) for both in told)])
+        rows.append([scheme, str(steps), seeds, *(" / ".join(map(spread, both)) for both in told)])
     errors = [record["gain_error"] for record in records if record["first"] != "fresh"]
     return [
         "## Does it read?\n\n"
@@ -239,11 +239,11 @@ def _pair(records: Sequence[Record], length: int) -> str:
 
 
 def _mean(records: Sequence[Record]) -> str:
-    """The mean over seeds, and half of the distance between the farthest two."""
-    return _spread([record.bits_per_byte for record in records])
+    return spread([record.bits_per_byte for record in records])
 
 
-def _spread(values: Sequence[float]) -> str:
+def spread(values: Sequence[float]) -> str:
+    """The mean, and half of the distance between the farthest two: "1.73 ± 0.01"."""
     if not values:
         return "-"
     half = (max(values) - min(values)) / 2

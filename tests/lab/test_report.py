@@ -5,7 +5,8 @@ from pathlib import Path
 
 from tiny import store
 
-from course_lab import zoo
+from course_lab import budget_page, zoo
+from course_lab.figures.budgets import MOST
 from course_lab.zoo.report import report
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -91,8 +92,17 @@ def test_the_page_says_who_reads(measured_zoo):
     store([*zoo.runs(), {**more, "scheme": "alibi"}], zoo.results())
     assert len(zoo.read()) == 4 * 2 * 3 and len(zoo.read("longer")) == 3
     found = rows(report(), "## Does it read?")
-    assert found.pop("alibi") == ["5000", "1", "2.00 / 0.10", "- / -"] and set(found) == {"rope", "none"}
+    assert found.pop("alibi") == ["5000", "1", "2.00 / 0.10", "- / -"]
+    assert set(found) == {"rope", "none"}
 
 
 def test_the_page_in_docs_is_what_the_shipped_results_say():
     assert (DOCS / "results.md").read_text(encoding="utf-8").startswith(report())
+
+
+def test_the_page_of_budgets_in_docs_is_what_was_measured():
+    page = budget_page.report()
+    assert (DOCS / "budgets.md").read_text(encoding="utf-8") == page
+    for name, shown in budget_page.pictures().items():
+        assert (DOCS / name).exists() and f"]({name})" in page
+        assert 1 <= len(shown["variants"]) <= MOST
