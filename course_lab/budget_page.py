@@ -1,0 +1,63 @@
+"""`docs/budgets.md`, written from `zoo/budgets.json`: small models after more training."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from course_lab.figures.budgets import MOST, Curves, budget_alt, curves, levels
+from course_lab.markdown import table
+from course_lab.questions import QUESTIONS
+from course_lab.zoo.report import RIGHT, spread
+
+TEXT = """\
+# How far small models come with more training
+
+Written by `course results` from `course_lab/zoo/budgets.json`, which `course short` makes. Lessons
+train small models for seconds; here each of these trainings was made again for more steps, on three
+seeds. Every number is a training of its own, whose learning rate falls to zero at its end: the
+share of right answers, the mean over seeds and, after ±, half of the distance from the best seed to
+the worst. The first column of each length has the lesson's own steps. What stands under a table is
+what simpler readers get, who know some part of a text only.
+"""
+
+
+def pictures() -> dict[str, dict[str, Any]]:
+    """What `budget` is called with for each picture of the page, by the name of its file."""
+    found = {}
+    for slug, question in QUESTIONS.items():
+        names = list(question.variants)
+        for first in range(0, len(names), MOST):
+            part = f"-{first // MOST + 1}" if len(names) > MOST else ""
+            shown = {"variants": names[first : first + MOST], "lengths": _lengths(slug)}
+            found[f"budgets-{slug}{part}.png"] = {"slug": slug, **shown}
+    return found
+
+
+def report() -> str:
+    """The whole page, as Markdown."""
+    drawn = pictures()
+    parts = [TEXT]
+    for slug, question in QUESTIONS.items():
+        links = [f"![{budget_alt(**shown)}]({name})\n"
+                 for name, shown in drawn.items() if shown["slug"] == slug]  # fmt: skip
+        parts += [f"## {slug}: {question.label}\n", _table(slug), *links]
+    return "\n".join(parts)
+
+
+def _lengths(slug: str) -> tuple[int, ...]:
+    """The trained length, and the longest one that was examined."""
+    question = QUESTIONS[slug]
+    return (question.length, *question.lengths[-1:])
+
+
+def _table(slug: str) -> str:
+    question, lengths = QUESTIONS[slug], _lengths(slug)
+    steps = [multiple * question.steps for multiple in question.multiples]
+    found: dict[int, Curves] = {length: curves(slug, length=length) for length in lengths}
+    rows = [
+        [name, *(spread(found[n][name].get(count, ())) for n in lengths for count in steps)]
+        for name in found[question.length]
+    ]
+    heads = [f"{n} tokens, {count} steps" for n in lengths for count in steps]
+    ceilings = [f"in texts of {n}: {', '.join(levels(slug, n))}" for n in lengths]
+    return f"{table(['model', *heads], rows, RIGHT)}\n\nFor comparison, {'; '.join(ceilings)}.\n"
