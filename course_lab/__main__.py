@@ -12,12 +12,12 @@ from typing import Any
 
 import torch
 
-from course_lab import benchmark, budget_page, budgets, corpus, costs, experiments, short, zoo
+from course_lab import benchmark, budgets, corpus, costs, experiments, short, zoo
 from course_lab.checkpoints import Checkpoint, save_weights
 from course_lab.command_line import Arguments, Commands, add_command, folder_for, home, run
 from course_lab.errors import CourseError
 from course_lab.evaluation import PASSAGES, bits_by_length, most_passages, next_byte
-from course_lab.figures import lines, measured, style
+from course_lab.figures import budget_page, lines, measured, style
 from course_lab.figures.budgets import budget
 from course_lab.parallel import group, is_first
 from course_lab.questions import QUESTIONS

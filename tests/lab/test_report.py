@@ -5,7 +5,8 @@ from pathlib import Path
 
 from tiny import store
 
-from course_lab import budget_page, zoo
+from course_lab import zoo
+from course_lab.figures import budget_page
 from course_lab.figures.budgets import MOST
 from course_lab.zoo.report import report
 
