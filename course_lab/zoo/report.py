@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from course_lab import zoo
+from course_lab import costs, zoo
 from course_lab.evaluation import PASSAGE, Difference, difference
 from course_lab.markdown import table
 from course_lab.zoo import TIERS, Record
@@ -31,6 +31,14 @@ UNDECIDED = """\
 Two schemes whose ranges over seeds overlap are not ordered by this table. Within one seed every
 scheme starts from the same weights but its own, and reads the same text in the same order.
 """
+COSTS = {
+    "memory": "Memory that a forward pass keeps for the backward pass, parameters included, "
+    "relative to the model without positions: exact, on a CPU.",
+    "time": "Time of a training step, relative to the model without positions: medians of "
+    "interleaved runs on one thread of a CPU. What would keep more than 8 GiB, or take over a "
+    "minute, was not run.",
+}
+"""What a table says, by the kind of cost."""
 RIGHT = "---:"  # numbers are aligned to the right
 Column = Sequence[Record]  # of one row and column of a table, one for each seed
 
@@ -46,7 +54,7 @@ def report() -> str:
         study = zoo.study()
         factors = sorted({record.factor for record in study if record.tuned_steps})
         parts += [_stretched(study), *(_tuned(study, factor) for factor in factors)]
-    return "\n".join(parts)
+    return "\n".join([*parts, *_costs(costs.results())])
 
 
 def _other_text(records: Sequence[Record]) -> list[str]:
@@ -143,6 +151,27 @@ def _reading(records: Sequence[dict[str, Any]]) -> list[str]:
         table(["scheme", "steps", "seeds", *map(str, distances)], rows, RIGHT),
         "",
     ]  # fmt: skip
+
+
+def _costs(records: Sequence[dict[str, Any]]) -> list[str]:
+    """What a training step keeps and takes, by batch and length."""
+    parts = ["## What training costs\n"] if records else []
+    for kind, what in COSTS.items():
+        found = {(r["batch"], r["length"], r["scheme"]): r["relative"]
+                 for r in records if r["kind"] == kind}  # fmt: skip
+        columns = sorted({(length, batch) for batch, length, _ in found})
+        rows = [
+            [name, *(_times(found.get((batch, length, name))) for length, batch in columns)]
+            for name in dict.fromkeys(scheme for *_, scheme in found)
+        ]
+        if rows:
+            heads = [f"{length} bytes, batch {batch}" for length, batch in columns]
+            parts += [f"{what}\n", table(["scheme", *heads], rows, RIGHT), ""]
+    return parts
+
+
+def _times(relative: float | None) -> str:
+    return "-" if relative is None else f"{relative:.2f}"
 
 
 def _stretched(records: Sequence[Record]) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tiny import store
 
-from course_lab import zoo
+from course_lab import costs, zoo
 from course_lab.figures import budget_page
 from course_lab.figures.budgets import MOST
 from course_lab.zoo.report import report
@@ -95,6 +95,24 @@ def test_the_page_says_who_reads(measured_zoo):
     found = rows(report(), "## Does it read?")
     assert found.pop("alibi") == ["5000", "1", "2.00 / 0.10", "- / -"]
     assert set(found) == {"rope", "none"}
+
+
+def test_the_page_says_what_training_costs(measured_zoo, monkeypatch):
+    def cost(kind, batch, length, scheme, relative):
+        where = {"kind": kind, "batch": batch, "length": length, "scheme": scheme}
+        return {**where, "value": relative, "relative": relative}
+
+    records = [
+        *(cost("memory", batch, 512, "shaw", 2.0 + batch) for batch in (8, 1)),
+        cost("time", 1, 512, "shaw", 1.25), cost("time", 1, 2048, "shaw", None),
+    ]  # fmt: skip
+    monkeypatch.setattr(costs, "results", lambda: records)
+    page = report()
+    assert "| 512 bytes, batch 1 | 512 bytes, batch 8 |" in page
+    assert rows(page, "Memory that a forward pass") == {"shaw": ["3.00", "10.00"]}
+    assert rows(page, "Time of a training step") == {"shaw": ["1.25", "-"]}
+    monkeypatch.setattr(costs, "results", list)
+    assert "What training costs" not in report()
 
 
 def test_the_page_in_docs_is_what_the_shipped_results_say():
