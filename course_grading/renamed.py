@@ -1,7 +1,7 @@
 """What earlier releases called things, so that answers find their places in this one.
 
-The first edition named an exercise by its number. A name stays here for good: whoever comes from an
-old release may come late.
+The first edition named an exercise by its number, and numbered its lessons without the gaps that
+the second has filled. A name stays here for good: whoever comes from an old release may come late.
 """
 
 from __future__ import annotations
@@ -16,6 +16,20 @@ MODULES = {
     "course_lib.lab": "course_lab",
     "course_lib.figures": "course_lab.figures",
 }
+LESSONS = {
+    "03_learned_positions": "04_learned_positions",
+    "04_relative_bias": "05_relative_bias",
+    "05_shaw_and_transformer_xl": "07_shaw_and_transformer_xl",
+    "06_rotary_encoding": "08_rotary_encoding",
+    "07_rotary_in_practice": "09_rotary_in_practice",
+    "08_train_short_test_long": "11_train_short_test_long",
+    "09_stretching_rope": "13_stretching_rope",
+    "10_yarn_and_beyond": "15_yarn_and_beyond",
+    "11_choosing": "16_choosing",
+    "12_museum": "17_museum",
+}
+"""Lessons of the first edition, which left no gaps, and their sheets: names that changed."""
+
 EXERCISES = {
     "0-1": "start-count-places",
     "1-1": "blind-causal-mask",

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from course_grading import notebooks
 from course_grading.notebooks import Cell, NotebookError
-from course_grading.renamed import as_today
+from course_grading.renamed import LESSONS, as_today
 from course_lab.errors import CourseError
 
 NOT_OURS = re.compile(r"\.ipynb_checkpoints|\.backup")
@@ -46,6 +46,10 @@ def _is_folder(path: Path) -> bool:
 
 def _file(path: Path, sheets: dict[str, Path]) -> Submission:
     if path.name not in sheets and not path.exists():
+        if path.stem in LESSONS:
+            raise CourseError(
+                f"there is no file {path}; it is called {LESSONS[path.stem]}.ipynb now"
+            )
         known = ", ".join(sheets)
         raise CourseError(f"{path} is no exercise notebook; there are {known}")
     if not path.exists() and not path.parent.is_dir():

@@ -17,6 +17,7 @@ from typing import Any
 from course_grading import notebooks
 from course_grading.exercise import Exercise
 from course_grading.notebooks import Cell, NotebookError
+from course_grading.renamed import LESSONS
 from course_grading.sheets import generate
 
 TAKE_BACK = "git reset --soft $(git merge-base HEAD @{upstream})"
@@ -116,26 +117,44 @@ def update(folder: Path) -> Iterator[str]:
     """
     names = _git(folder, "diff", "--name-only", "--relative", "HEAD", "--", "*.ipynb").split("\n")
     changed = [folder / name for name in names if name and (folder / name).exists()]
-    answered = {path: path.read_bytes() for path in changed}
-    learner = {path: notebooks.read(path) for path in changed}  # a damaged one stops us here
-    backups = {path: backup(path) for path in changed}
+    left = _left_behind(folder)
+    answered = {path: path.read_bytes() for path in [*changed, *left]}
+    learner = {path: notebooks.read(path) for path in answered}  # a damaged one stops us here
+    backups = {path: backup(path) for path in answered}
     try:
         if changed:
             _git(folder, "checkout", "HEAD", "--", *(path.relative_to(folder) for path in changed))
-        base = {path: notebooks.read(path) for path in changed}
+        base = left | {path: notebooks.read(path) for path in changed}
         _pull(folder)
         sheets = [
             {"name": path.name, "base": [cell.plain() for cell in base[path]],
              "mine": [cell.plain() for cell in learner[path]], "backup": str(backups[path])}
-            for path in changed
+            for path in answered
         ]  # fmt: skip
         lines = _carry(folder, sheets)
     except BaseException:
         for path, content in answered.items():
             path.write_bytes(content)
         raise
+    for path in left:
+        path.unlink()
     yield from lines
     yield "up to date"
+
+
+def _left_behind(folder: Path) -> dict[Path, list[Cell]]:
+    """Sheets under the first edition's names, and their cells as they were last released.
+
+    The first edition's own update leaves a sheet that was renamed since where it stood.
+    """
+    found = {}
+    for name in (f"{lesson}.ipynb" for lesson in LESSONS):
+        if (folder / name).exists() and not _git(folder, "ls-files", "--", name):
+            ended = ("log", "-1", "--diff-filter=D", "--format=%H", "--", name)
+            if commit := _git(folder, *ended).strip():
+                released = json.loads(_git(folder, "show", f"{commit}^:./{name}"))
+                found[folder / name] = [Cell.of(cell) for cell in released["cells"]]
+    return found
 
 
 def _pull(folder: Path) -> None:

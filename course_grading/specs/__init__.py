@@ -24,22 +24,22 @@ SHEETS: dict[str, tuple[Exercise, ...]] = {
     "00_start_here": start_here.EXERCISES,
     "01_attention_is_order_blind": order_blind.EXERCISES,
     "02_sinusoidal_encoding": sinusoidal.EXERCISES,
-    "03_learned_positions": learned.EXERCISES,
-    "04_relative_bias": relative_bias.EXERCISES,
-    "05_shaw_and_transformer_xl": shaw_and_transformer_xl.EXERCISES,
-    "06_rotary_encoding": rotary.EXERCISES,
-    "07_rotary_in_practice": rotary_in_practice.EXERCISES,
-    "08_train_short_test_long": long_texts.EXERCISES,
-    "09_stretching_rope": stretching.EXERCISES,
-    "10_yarn_and_beyond": yarn.EXERCISES,
-    "11_choosing": choosing.EXERCISES,
-    "12_museum": museum.EXERCISES,
+    "04_learned_positions": learned.EXERCISES,
+    "05_relative_bias": relative_bias.EXERCISES,
+    "07_shaw_and_transformer_xl": shaw_and_transformer_xl.EXERCISES,
+    "08_rotary_encoding": rotary.EXERCISES,
+    "09_rotary_in_practice": rotary_in_practice.EXERCISES,
+    "11_train_short_test_long": long_texts.EXERCISES,
+    "13_stretching_rope": stretching.EXERCISES,
+    "15_yarn_and_beyond": yarn.EXERCISES,
+    "16_choosing": choosing.EXERCISES,
+    "17_museum": museum.EXERCISES,
 }
 EXERCISES: dict[str, Exercise] = exercise.numbered(SHEETS)
 
 
 def find(name: str) -> Exercise:
-    """The exercise with this slug ("rotary-rotate") or number ("6.2")."""
+    """The exercise with this slug ("rotary-rotate") or number ("8.2")."""
     return exercise.find(EXERCISES, name)
 
 

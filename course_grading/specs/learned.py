@@ -1,4 +1,4 @@
-"""Exercises of lesson 03: why not learn a table?"""
+"""Exercises of lesson 04: why not learn a table?"""
 
 from __future__ import annotations
 

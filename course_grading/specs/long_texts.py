@@ -1,4 +1,4 @@
-"""Exercises of lesson 08: who survives a longer text?"""
+"""Exercises of lesson 11: who survives a longer text?"""
 
 from __future__ import annotations
 

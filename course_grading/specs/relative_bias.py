@@ -1,4 +1,4 @@
-"""Exercises of lesson 04: can attention know only distances?"""
+"""Exercises of lesson 05: can attention know only distances?"""
 
 from __future__ import annotations
 

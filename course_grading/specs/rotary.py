@@ -1,4 +1,4 @@
-"""Exercises of lesson 06: can a rotation do all of it at once?"""
+"""Exercises of lesson 08: can a rotation do all of it at once?"""
 
 from __future__ import annotations
 
@@ -620,7 +620,7 @@ ROTATION_TEST = Exercise(
     ),
     hints=(
         "You cannot compare numbers with a rotation of your own: columns may be paired in any way. "
-        "Test what a rotation *does*. Which three things does lesson 06 say of it?",
+        "Test what a rotation *does*. Which three things does lesson 08 say of it?",
         "Lengths stay. Scores stay when query and key move by the same number of positions. Scores "
         "do change when only one of them moves: otherwise a version that does nothing passes.",
         "Take q and k of shape (6, 8), and positions with gaps, such as [0, 1, 2, 5, 9, 20]: one "

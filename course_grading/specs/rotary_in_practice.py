@@ -1,4 +1,4 @@
-"""Exercises of lesson 07: why do implementations disagree?"""
+"""Exercises of lesson 09: why do implementations disagree?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exercises of lesson 05: what if distance should depend on content?"""
+"""Exercises of lesson 07: what if distance should depend on content?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exercises of lesson 09: can a trained RoPE read further?"""
+"""Exercises of lesson 13: can a trained RoPE read further?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exercises of lesson 10: which pairs should be stretched?"""
+"""Exercises of lesson 15: which pairs should be stretched?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Right answers to the exercises of lesson 03, written in other styles."""
+"""Right answers to the exercises of lesson 04, written in other styles."""
 
 import contextlib
 

@@ -1,4 +1,4 @@
-"""Lesson 08: right answers written in other styles."""
+"""Lesson 11: right answers written in other styles."""
 
 import math
 

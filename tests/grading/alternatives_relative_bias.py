@@ -1,4 +1,4 @@
-"""Right answers to lesson 04's exercises, written in other styles."""
+"""Right answers to lesson 05's exercises, written in other styles."""
 
 import math
 

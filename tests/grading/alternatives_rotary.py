@@ -1,4 +1,4 @@
-"""Right answers to the exercises of lesson 06, written in other styles."""
+"""Right answers to the exercises of lesson 08, written in other styles."""
 
 import math
 

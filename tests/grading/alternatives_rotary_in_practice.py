@@ -1,4 +1,4 @@
-"""Right answers to lesson 07's exercises, written in other styles."""
+"""Right answers to lesson 09's exercises, written in other styles."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Right answers to lesson 05 in other styles."""
+"""Right answers to lesson 07 in other styles."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Lesson 09: right answers written in other styles."""
+"""Lesson 13: right answers written in other styles."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Lesson 10: right answers written in other styles."""
+"""Lesson 15: right answers written in other styles."""
 
 import math
 

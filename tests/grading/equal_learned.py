@@ -1,4 +1,4 @@
-"""Small changes to lesson 03's solutions that leave them right, and why."""
+"""Small changes to lesson 04's solutions that leave them right, and why."""
 
 PADDED = "in `positions = (mask.long().cumsum(dim=1) - 1).clamp(min=0, max=len(table) - 1)`"
 OUTSIDE = "in `for outside in (5, 6, -1):`"

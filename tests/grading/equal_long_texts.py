@@ -1,4 +1,4 @@
-"""Small changes to lesson 08's solutions that are right after all, and why."""
+"""Small changes to lesson 11's solutions that are right after all, and why."""
 
 NEW = "in `new = sum(range(1, 512 - 128 + 1))`"
 ALL = "in `new_share = new / sum(range(1, 512 + 1))`"

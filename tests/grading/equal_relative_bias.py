@@ -1,4 +1,4 @@
-"""Small changes to lesson 04's solutions that leave them right, and why."""
+"""Small changes to lesson 05's solutions that leave them right, and why."""
 
 BY_HAND = "in `bucket = 16 + 8 + math.floor(8 * math.log(30 / 8) / math.log(128 / 8))`"
 FINER = "in `finer = [2 ** (-8 * h / (2 * power)) for h in range(1, 2 * power + 1)]`"

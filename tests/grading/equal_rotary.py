@@ -1,4 +1,4 @@
-"""Small changes to the solutions of lesson 06 that leave them right."""
+"""Small changes to the solutions of lesson 08 that leave them right."""
 
 TURNS = "in `last = 64 * math.log(8192 / (2 * math.pi)) / math.log(500_000)`"
 LENGTHS = (

@@ -1,4 +1,4 @@
-"""Small changes to lesson 07's solutions that are right after all, and why."""
+"""Small changes to lesson 09's solutions that are right after all, and why."""
 
 HALF_PERCENT = "One part in ten thousand is far less than the half percent that the task allows."
 THIRD_OF_FOUR = "Every tensor has four axes, so that axis -2 and axis 2 are the same one."

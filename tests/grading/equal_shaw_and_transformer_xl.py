@@ -1,4 +1,4 @@
-"""Small changes to the solutions of lesson 05 that leave them right."""
+"""Small changes to the solutions of lesson 07 that leave them right."""
 
 ASSERTION = '`assert torch.allclose(got, right, atol=1e-4), f"{got} is not {right}"`'
 QUERIES = "in `q = torch.tensor([[1.0, 0.0], [2.0, 0.0], [3.0, 0.0], [4.0, 0.0]])`"

@@ -1,4 +1,4 @@
-"""Lesson 09: small changes to the solutions that are right after all."""
+"""Lesson 13: small changes to the solutions that are right after all."""
 
 _FIVE_DIGITS = "Float32 holds seven digits, and the task asks for five."
 _HALF_A_PERCENT = "It changes the number by less than a thousandth, and half a percent is allowed."

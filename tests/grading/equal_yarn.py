@@ -1,4 +1,4 @@
-"""Lesson 10: small changes to the solutions that are right after all."""
+"""Lesson 15: small changes to the solutions that are right after all."""
 
 _CONFIG = "in `frequencies = 200_000.0 ** (-torch.arange(0, 96, 2).double() / 96)`"
 _LISTS = "in `short, long = [1.0, 1.1], [2.0, 8.0]`"

@@ -1,4 +1,4 @@
-"""Wrong answers to the exercises of lesson 03."""
+"""Wrong answers to the exercises of lesson 04."""
 
 import torch
 from torch.nn.functional import interpolate

@@ -1,4 +1,4 @@
-"""Wrong answers to lesson 08's exercises that must not pass."""
+"""Wrong answers to lesson 11's exercises that must not pass."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Wrong answers to the exercises of lesson 04."""
+"""Wrong answers to the exercises of lesson 05."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Wrong answers to the exercises of lesson 06."""
+"""Wrong answers to the exercises of lesson 08."""
 
 import torch
 

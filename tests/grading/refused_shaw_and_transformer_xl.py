@@ -1,4 +1,4 @@
-"""Wrong answers to the exercises of lesson 05."""
+"""Wrong answers to the exercises of lesson 07."""
 
 import torch
 

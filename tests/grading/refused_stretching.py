@@ -1,4 +1,4 @@
-"""Wrong answers to lesson 09's exercises that must not pass."""
+"""Wrong answers to lesson 13's exercises that must not pass."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Lesson 10: wrong answers that must be refused."""
+"""Lesson 15: wrong answers that must be refused."""
 
 import math
 

@@ -27,7 +27,7 @@ def test_every_exhibit_says_why_it_got_past_a_test(room):
 @every_room
 def test_every_exhibit_has_its_label(room):
     name = f"labels-{room.slug}-"
-    cells = [cell.source for cell in read(RELEASED / "12_museum.ipynb") if name in cell.id]
+    cells = [cell.source for cell in read(RELEASED / "17_museum.ipynb") if name in cell.id]
     assert len(re.findall(r"^- \*", "\n".join(cells), re.MULTILINE)) == len(exhibits(room))
 
 

@@ -82,7 +82,7 @@ def test_cells_of_a_task_are_named_after_its_exercise(name: str) -> None:
 
 
 def test_metadata_and_calls_use_the_slug() -> None:
-    cells = json.loads((ROOT / "solutions" / "06_rotary_encoding.ipynb").read_text())["cells"]
+    cells = json.loads((ROOT / "solutions" / "08_rotary_encoding.ipynb").read_text())["cells"]
     [check] = [cell for cell in cells if cell["id"] == "check-rotary-rotate"]
     assert "".join(check["source"]) == 'check("rotary-rotate", rotate_neighbours)'
     assert check["metadata"]["nbgrader"]["grade_id"] == "check-rotary-rotate"
