@@ -134,15 +134,13 @@ class Finding:
         if not pairs:
             return ""
         a, b = (torch.tensor([r.bits for r in side]) for side in zip(*pairs, strict=True))
-        found = difference(a, b)
-        return f"{found.mean:+.3f} ± {found.standard_error:.3f} over {a.shape[-1]} passages"
+        mean, error = difference(a, b)
+        return f"{mean:+.3f} ± {error:.3f} (standard error over {a.shape[-1]} passages)"
 
     def shown(self) -> str:
         """The finding as a learner sees it."""
-        change = self.change()
-        paired = f"\n\nThe first less the first control, passage by passage: {change}." * bool(
-            change
-        )
+        change, first, control = self.change(), next(iter(self.records)), next(iter(self.control))
+        paired = f"\n\n{first} minus {control}, passage by passage: {change}." if change else ""
         head = ["", "mean over seeds ± half their range", ""]
         return f"**{self.number}.** {self.sentence}\n\n{table(head, self.rows())}{paired}"
 

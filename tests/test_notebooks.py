@@ -15,6 +15,8 @@ ROOT = Path(__file__).parents[1]
 LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 SOLUTIONS = sorted((ROOT / "solutions").glob("*.ipynb"))
 MOST_LINES, MOST_WORDS, MOST_CODE_CELLS_IN_A_ROW = 12, 120, 2
+SECOND_EDITION = ("01_attention_is_order_blind",)
+"""Lessons that are written in the words of the page of notation."""
 FILLER = r"\b(simply|just|of course|obviously|clearly|basically|delve|let's)\b|!(?=\s|$)"
 
 
@@ -74,6 +76,25 @@ def test_prose_has_no_filler(path):
             own = "\n".join(line for line in cell.source.splitlines() if not line.startswith(">"))
             own = re.sub(r"\$.*?\$", "", own)
             assert not (found := re.search(FILLER, own, re.IGNORECASE)), (cell.id, found[0])
+
+
+def unused_words():
+    """What the page of notation says is not used, from the table at its end."""
+    table = (ROOT / "docs" / "notation.md").read_text(encoding="utf-8").split("| not | but |")[1]
+    rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| ")]
+    return [word.strip() for row in rows for word in row.split(",")]
+
+
+@pytest.mark.parametrize("path", [p for p in LESSONS if p.stem in SECOND_EDITION], ids=name)
+def test_lessons_keep_to_the_words_of_the_course(path):
+    unused = unused_words()
+    assert {"told", "the latter", "worth"} <= {*unused}
+    pattern = r"\b(" + "|".join(unused) + r")\b"
+    for cell in cells(path):
+        if cell.cell_type == "markdown":
+            quoted = "\n".join(line for line in cell.source.splitlines() if line.startswith(">"))
+            prose = cell.source.replace(quoted, "") if quoted else cell.source
+            assert not (found := re.search(pattern, prose, re.IGNORECASE)), (cell.id, found[0])
 
 
 @every_notebook

@@ -26,7 +26,7 @@ def test_means_and_spreads_are_computed(monkeypatch):
     assert "| far | 4.10 ± 1.00 | seeds 0, 1, 2; 1000 steps |" in text
     assert "| home | 1.20 ± 0.00 | seeds 0, 1, 2; 1000 steps |" in text
     # 4.0 and 4.2 less 1.0 and 1.4, over the mean of the seeds
-    assert "passage by passage: +2.900 ± 0.100 over 2 passages." in text
+    assert "passage by passage: +2.900 ± 0.100 (standard error over 2 passages)." in text
 
 
 def test_a_ceiling_needs_no_seeds(monkeypatch):
