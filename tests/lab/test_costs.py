@@ -1,6 +1,7 @@
 """What training costs: sizes counted by hand and really run, and results kept unit by unit."""
 
 from dataclasses import replace
+from itertools import product
 
 import pytest
 import torch
@@ -85,6 +86,13 @@ def test_the_shipped_memory_is_what_models_keep_today():
         assert shipped[8, 512, name] == pytest.approx(kept, rel=0.05), (
             f"{name} keeps other sizes than course_lab/zoo/costs.json says: run `course costs`"
         )
+
+
+def test_the_shipped_times_are_whole():
+    timed = {(r["batch"], r["length"], r["scheme"]): r["value"] for r in costs.results()
+             if r["kind"] == "time"}  # fmt: skip
+    assert {*timed} == {*product(costs.BATCHES, costs.LENGTHS, zoo.RECIPES)}
+    assert {where[:2] for where, value in timed.items() if value is None} <= {(32, 2048)}
 
 
 def test_what_does_not_fit_or_takes_too_long_is_not_timed(small, monkeypatch):

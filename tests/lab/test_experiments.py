@@ -1,5 +1,7 @@
 """Experiments: every case differs from its control, on the same bytes, and is kept unit by unit."""
 
+import json
+
 import pytest
 import torch
 
@@ -128,3 +130,18 @@ def test_the_size_of_a_held_change_is_stored(small):
     assert changes.pop("unchanged") is None
     assert all(change > 0 for change in changes.values())
     assert changes["all held"] > changes["10 to 15 held"]
+
+
+def test_what_is_shipped_is_whole_and_of_the_shipped_weights():
+    runs = {
+        experiments.unit_of(run): run for run in json.loads(experiments.RESULTS.read_text())["runs"]
+    }
+    assert {*runs} == {
+        Unit(name, scheme, seed)
+        for name, experiment in EXPERIMENTS.items()
+        for scheme in experiment.schemes
+        for seed in zoo.SEEDS
+    }
+    for unit, run in runs.items():
+        if zoo.is_shipped(unit.scheme, unit.seed):
+            assert run["weights"] == zoo.checksum(zoo.weights_path(unit.scheme, unit.seed))
