@@ -139,6 +139,9 @@ def update(folder: Path) -> Iterator[str]:
     for path in left:
         path.unlink()
     yield from lines
+    for lesson, today in LESSONS.items():
+        if (folder / f"{lesson}.ipynb").exists():  # no history says what was released
+            yield f"{lesson}.ipynb: left where it is; copy your answers into {today}.ipynb"
     yield "up to date"
 
 

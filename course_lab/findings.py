@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
@@ -18,7 +17,7 @@ from IPython.display import display
 
 from course_lab.errors import CourseError
 from course_lab.evaluation import difference
-from course_lab.markdown import table
+from course_lab.markdown import spread, table
 
 MIME = "application/vnd.course.finding"  # text: JupyterLab would write the number 1.0 as 1
 SEEDS = 3  # fewer carry no sentence
@@ -121,7 +120,8 @@ class Finding:
                 rows.append([name, f"{group:.2f}", ""])
                 continue
             about = f"seeds {', '.join(str(record.seed) for record in group)}"
-            rows.append([name, spread(group), f"{about}; {group[0].steps} steps"])
+            values = [record.value for record in group]
+            rows.append([name, spread(values), f"{about}; {group[0].steps} steps"])
         return rows
 
     def change(self) -> str:
@@ -165,13 +165,6 @@ def read(text: str) -> Finding:
         }
 
     return Finding(stored["number"], stored["sentence"], side("records"), side("control"))
-
-
-def spread(records: Sequence[Record]) -> str:
-    """The mean over seeds, and half of the distance between the farthest two."""
-    values = [record.value for record in records]
-    half = (max(values) - min(values)) / 2
-    return f"{statistics.mean(values):.2f} ± {half:.2f}"
 
 
 def _plain(record: Record) -> Measured:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from course_lab.figures.budgets import MOST, Curves, budget_alt, curves, levels
-from course_lab.markdown import table
+from course_lab.markdown import spread, table
 from course_lab.questions import QUESTIONS
-from course_lab.zoo.report import RIGHT, spread
+from course_lab.zoo.report import RIGHT
 
 TEXT = """\
 # How far small models come with more training

@@ -12,7 +12,7 @@ import torch
 
 from course_lab import costs, zoo
 from course_lab.evaluation import PASSAGE, Difference, difference
-from course_lab.markdown import table
+from course_lab.markdown import spread, table
 from course_lab.zoo import TIERS, Record
 
 TEXT = """\
@@ -269,12 +269,3 @@ def _pair(records: Sequence[Record], length: int) -> str:
 
 def _mean(records: Sequence[Record]) -> str:
     return spread([record.bits_per_byte for record in records])
-
-
-def spread(values: Sequence[float]) -> str:
-    """The mean, and half of the distance between the farthest two: "1.73 ± 0.01"."""
-    if not values:
-        return "-"
-    half = (max(values) - min(values)) / 2
-    spread = f" ± {half:.2f}" if len(values) > 1 else ""
-    return f"{statistics.mean(values):.2f}{spread}"

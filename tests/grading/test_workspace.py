@@ -163,6 +163,17 @@ def test_update_carries_answers_into_a_newer_release(clone: tuple[Workshop, Path
     assert notebooks.read(shop.path) == now
 
 
+def test_a_sheet_of_an_old_name_that_no_history_knows_is_left_and_named(
+    clone: tuple[Workshop, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    shop, _ = clone
+    old = shop.exercises / "03_learned_positions.ipynb"
+    mine = save(old, shop.cells).read_bytes()
+    assert course(shop, "update") == 0 and old.read_bytes() == mine
+    says = capsys.readouterr().out
+    assert f"{old.name}: left where it is; copy your answers into 04_learned_positions" in says
+
+
 def test_answers_that_were_committed_are_carried_over_once_they_are_taken_back(
     clone: tuple[Workshop, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
