@@ -10,13 +10,14 @@ import pytest
 from course_grading import findings
 from course_grading.claims import claims, page
 from course_grading.notebooks import RELEASED
+from course_lab.figures.explorer import MIME, MOST_SETTINGS
 
 ROOT = Path(__file__).parents[1]
 LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 SOLUTIONS = sorted((ROOT / "solutions").glob("*.ipynb"))
 MOST_LINES, MOST_WORDS, MOST_CODE_CELLS_IN_A_ROW = 12, 120, 2
 SECOND_EDITION = ("01_attention_is_order_blind",)
-"""Lessons that are written in the words of the page of notation."""
+"""Lessons whose words are those of the page of notation, and whose explorers name settings."""
 FILLER = r"\b(simply|just|of course|obviously|clearly|basically|delve|let's)\b|!(?=\s|$)"
 
 
@@ -43,6 +44,9 @@ def name(path):
 
 every_notebook = pytest.mark.parametrize("path", LESSONS + SOLUTIONS, ids=name)
 every_lesson = pytest.mark.parametrize("path", LESSONS, ids=name)
+every_lesson_of_the_second_edition = pytest.mark.parametrize(
+    "path", [path for path in LESSONS if path.stem in SECOND_EDITION], ids=name
+)
 
 
 @every_notebook
@@ -85,7 +89,7 @@ def unused_words():
     return [word.strip() for row in rows for word in row.split(",")]
 
 
-@pytest.mark.parametrize("path", [p for p in LESSONS if p.stem in SECOND_EDITION], ids=name)
+@every_lesson_of_the_second_edition
 def test_lessons_keep_to_the_words_of_the_course(path):
     unused = unused_words()
     assert {"told", "the latter", "worth"} <= {*unused}
@@ -122,6 +126,14 @@ def test_pictures_have_words_and_widgets_a_still(path):
             if "image/png" in data:
                 assert output.metadata["image/png"]["alt"], cell.id
                 assert len(data["image/png"]) < 300_000, f"{cell.id}: a large picture"
+
+
+@every_lesson_of_the_second_edition
+def test_explorers_name_the_settings_for_a_page(path):
+    for cell in cells(path):
+        if cell.cell_type == "code" and "figures.explore(" in cell.source:
+            settings = [o.metadata[MIME] for o in cell.outputs if MIME in o.get("metadata", {})]
+            assert settings and 2 <= len(settings[0]) <= MOST_SETTINGS, cell.id
 
 
 @every_lesson

@@ -1,6 +1,6 @@
 """The course's figures and explorers."""
 
-from course_lab.figures.explorer import choice, explore, slider, switch
+from course_lab.figures.explorer import choice, explore, grid, slider, switch
 from course_lab.figures.plots import (
     bars_with_seeds,
     clocks,
@@ -13,5 +13,5 @@ from course_lab.figures.style import SCHEMES, figure, show
 
 __all__ = [
     "SCHEMES", "bars_with_seeds", "choice", "clocks", "draw_heat_map", "explore", "figure",
-    "heat_map", "heat_maps", "lines", "show", "slider", "switch",
+    "grid", "heat_map", "heat_maps", "lines", "show", "slider", "switch",
 ]  # fmt: skip

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import ipywidgets as widgets
 from IPython.display import display
@@ -11,20 +13,40 @@ from matplotlib.figure import Figure
 from course_lab.figures.style import bundle, png
 
 PICTURE = {"width": "auto", "max_width": "100%", "align_self": "flex-start"}  # never enlarged
+MOST_SETTINGS = 150
+MIME = "application/vnd.course.settings"
+
+Settings = list[dict[str, Any]]
+"""Values of all controls by their names, once for each picture."""
 
 
-def explore(draw: Callable[..., Figure], alt: str, **controls: widgets.Widget) -> None:
+def explore(
+    draw: Callable[..., Figure],
+    alt: str | Callable[..., str],
+    settings: Iterable[Mapping[str, Any]] | None = None,
+    **controls: widgets.Widget,
+) -> None:
     """Show `draw(**values)` under its controls and draw it again whenever one moves.
 
     The output holds the live widget and, for readers without a kernel, a still of the first
-    picture, which `alt` describes.
+    picture. `alt` describes the picture: a text, or a function of the same values. `settings`, at
+    most 150, are those that show the idea on a page without a kernel (see `grid`); they are kept
+    in the output's metadata. Raises ValueError for settings that the controls cannot have.
     """
-    still = png(draw(**{name: control.value for name, control in controls.items()}))
-    picture = widgets.Image(value=still, format="png", layout=PICTURE)
+
+    def values() -> dict[str, Any]:
+        return {name: control.value for name, control in controls.items()}
+
+    def words(values: dict[str, Any]) -> str:
+        return alt if isinstance(alt, str) else alt(**values)
+
+    checked = None if settings is None else _checked([dict(one) for one in settings], controls)
+    start = values()
+    still = png(draw(**start))
+    picture = widgets.Image(value=still, format="png", layout=PICTURE, tooltip=words(start))
 
     def redraw(change: object = None) -> None:
-        values = {name: control.value for name, control in controls.items()}
-        picture.value = png(draw(**values))
+        picture.value, picture.tooltip = png(draw(**values())), words(values())
 
     for control in controls.values():
         control.style.description_width = "11em"
@@ -33,7 +55,47 @@ def explore(draw: Callable[..., Figure], alt: str, **controls: widgets.Widget) -
     box = widgets.VBox([*controls.values(), picture])
     view = {"version_major": 2, "version_minor": 0, "model_id": box.model_id}
     live = {"application/vnd.jupyter.widget-view+json": view}
-    display(bundle(still, alt) | live, metadata={"image/png": {"alt": alt}}, raw=True)
+    metadata: dict[str, Any] = {"image/png": {"alt": words(start)}}
+    if checked is not None:
+        metadata[MIME] = checked
+    display(bundle(still, words(start)) | live, metadata=metadata, raw=True)
+
+
+def grid(**values: Iterable[Any]) -> Settings:
+    """Every combination of the values of each control, as `settings` of an explorer.
+
+    Where an idea needs two controls to move together, add grids: `grid(a=[1], b=[1, 2]) + ...`.
+    """
+    return [
+        dict(zip(values, together, strict=True)) for together in itertools.product(*values.values())
+    ]
+
+
+def _checked(settings: Settings, controls: dict[str, widgets.Widget]) -> Settings:
+    """The settings, if they are few, the still is among them, and the controls can have them."""
+    if len(settings) > MOST_SETTINGS:
+        raise ValueError(
+            f"an explorer names at most {MOST_SETTINGS} settings, got {len(settings)}: take fewer "
+            "values of a control"
+        )
+    for one in settings:
+        if one.keys() != controls.keys():
+            raise ValueError(f"a setting needs values for {', '.join(controls)}, got {one}")
+        for name, value in one.items():
+            if not _possible(controls[name], value):
+                raise ValueError(f"the control {name} cannot have the value {value!r}")
+    if (start := {name: control.value for name, control in controls.items()}) not in settings:
+        raise ValueError(f"the first picture, {start}, is not among the settings")
+    return settings
+
+
+def _possible(control: widgets.Widget, value: Any) -> bool:
+    if isinstance(control, widgets.IntSlider):
+        inside = control.min <= value <= control.max
+        return inside and (value - control.min) % control.step == 0
+    if isinstance(control, widgets.Dropdown):
+        return value in control.options
+    return isinstance(value, bool)
 
 
 def slider(label: str, low: int, high: int, value: int, step: int = 1) -> widgets.IntSlider:

@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -52,6 +53,42 @@ def test_an_explorer_redraws_and_has_a_still(shown):
     assert {"image/png", "text/plain", "application/vnd.jupyter.widget-view+json"} <= set(data)
     slider.value = 7
     assert drawn == [3, 7]
+
+
+def draw_nothing(**values):
+    return figures.lines([0, 1], {"a": [0, 1]}, str(values), "x", "y")
+
+
+def test_an_explorer_names_the_settings_that_a_page_shows(shown):
+    settings = figures.grid(n=[1, 3, 9], task=["near"]) + figures.grid(n=[3], task=["far"])
+    controls = {
+        "n": figures.slider("n", 1, 9, 3, step=2),
+        "task": figures.choice("task", ["near", "far"], "far"),
+    }
+    figures.explore(draw_nothing, lambda n, task: f"{task}, {n}", settings, **controls)
+    data, metadata = shown[0]
+    assert metadata[explorer.MIME] == [
+        {"n": 1, "task": "near"}, {"n": 3, "task": "near"}, {"n": 9, "task": "near"},
+        {"n": 3, "task": "far"},
+    ]  # fmt: skip
+    assert metadata["image/png"]["alt"] == "far, 3" and data["text/plain"] == "[figure: far, 3]"
+
+
+@pytest.mark.parametrize(
+    "settings, message",
+    [
+        (figures.grid(n=range(1, 4), on=[False] * 51), "at most 150 settings, got 153"),
+        ([{"n": 3}], "needs values for n, on, got {'n': 3}"),
+        ([{"n": 4, "on": False}], "n cannot have the value 4"),
+        ([{"n": 11, "on": False}], "n cannot have the value 11"),
+        ([{"n": 3, "on": 1}], "on cannot have the value 1"),
+        ([{"n": 5, "on": False}], "{'n': 3, 'on': False}, is not among the settings"),
+    ],
+)
+def test_settings_that_an_explorer_cannot_have_are_refused(settings, message):
+    controls = {"n": figures.slider("n", 1, 9, 3, step=2), "on": figures.switch("on")}
+    with pytest.raises(ValueError, match=re.escape(message)):
+        figures.explore(draw_nothing, "", settings, **controls)
 
 
 def test_the_same_picture_twice_is_the_same_file():
