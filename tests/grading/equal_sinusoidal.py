@@ -21,31 +21,5 @@ EQUAL = {
         "strict= dropped in `for row, p in zip(table.flatten(0, 1), (3, 0, 1001, 7), strict=True):`"
         "": "Rows and positions are four each whenever the shape is right, as it always is here."
     },
-    "sinusoidal-half-similarity": {
-        **{
-            f"{change} in `distances = torch.arange(1, 1000)`": (
-                "The distance asked for is 28: any range with all numbers from 2 to 28 will do."
-            )
-            for change in ("1 to 2", "1000 to 1001", "1000 to 999")
-        },
-        "1 to 0 in `distances = torch.arange(1, 1000)`": (
-            "At distance 0 the similarity is 1, so that no distance below one half is added."
-        ),
-        **{
-            f"{change} in `frequencies = 10_000.0 ** (-torch.arange(0, 64, 2) / 64)`": SAME_DISTANCE
-            for change in ("10000.0 to 10001.0", "10000.0 to 9999.0")
-        },
-        "64 to 63 in `frequencies = 10_000.0 ** (-torch.arange(0, 64, 2) / 64)`, number 2": (
-            "Even numbers below 63 are the even numbers below 64."
-        ),
-        "64 to 65 in `frequencies = 10_000.0 ** (-torch.arange(0, 64, 2) / 64)`": (
-            "Exponents with 65 below the line are nobody's, and the distance stays 28."
-        ),
-        "USub dropped in `similarity = torch.cos(distances[:, None] * frequencies).mean(dim=-1)`": (
-            "The table has two axes, so that 1 and -1 are the same one."
-        ),
-        "Lt to LtE in `offset = int(distances[similarity < 0.5][0])`": (
-            "The similarity is exactly one half at no distance."
-        ),
-    },
+    "sinusoidal-half-similarity": {},
 }

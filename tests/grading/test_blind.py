@@ -44,7 +44,13 @@ IN_THE_ROOM = (
     "A room of the museum asks for a test that catches the versions that hang in it, and this one "
     "catches them all. What it would miss, {}, hangs in none."
 )
+ANOTHER_QUESTION = (
+    "When it was written the task asked for the distance with base 10 000, and this was right. It "
+    "now gives this distance, and asks how far the best base goes."
+)
 RELABELLED: dict[str, str] = {
+    "first/sinusoidal-half-similarity-5": ANOTHER_QUESTION,
+    "second/sinusoidal-half-similarity-2": ANOTHER_QUESTION,
     "second/museum-turn-2": IN_THE_ROOM.format("rows of positions taken for rows of heads"),
     "second/museum-slope-1": IN_THE_ROOM.format("a fault with fewer queries than keys"),
     "first/rotary-fooled-head-4": (
