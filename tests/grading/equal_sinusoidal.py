@@ -1,7 +1,9 @@
 """Changes to the solutions of lesson 02 that are right after all."""
 
 HALF_A_PERCENT = "The answer may be off by half a percent, and this moves it by millionths."
-SAME_DISTANCE = "The first distance below one half is a whole number, and stays 28."
+SAME_DISTANCE = "The best of the bases still reaches 109, a whole number, and none reaches more."
+FREQUENCIES = "`frequencies = base ** (-torch.arange(0, 64, 2).double() / 64)`"
+BASES = "`for base in range(10_000, 500_001, 1000):`"
 
 EQUAL = {
     "sinusoidal-encoding": {
@@ -21,5 +23,39 @@ EQUAL = {
         "strict= dropped in `for row, p in zip(table.flatten(0, 1), (3, 0, 1001, 7), strict=True):`"
         "": "Rows and positions are four each whenever the shape is right, as it always is here."
     },
-    "sinusoidal-half-similarity": {},
-}
+    "sinusoidal-half-similarity": {
+        **{
+            f"{change} in `offset = 0`": "Every base reaches more than 1."
+            for change in ("0 to 1", "0 to -1")
+        },
+        **{
+            f"{change} in `distances = torch.arange(1, 1000)`": (
+                "The distance asked for is 109: any range with all numbers from 2 to 109 will do."
+            )
+            for change in ("1 to 2", "1 to 0", "1000 to 1001", "1000 to 999")
+        },
+        **{
+            f"{change} in {BASES}": SAME_DISTANCE
+            for change in (
+                "10000 to 10001", "10000 to 9999", "500001 to 500002", "500001 to 500000",
+                "1000 to 1001", "1000 to 999",
+            )
+        },
+        f"64 to 63 in {FREQUENCIES}, number 2": "Even numbers below 63 are those below 64.",
+        **{
+            f"{change} in {FREQUENCIES}": (
+                "Exponents with another number below the line are nobody's, and 109 stays."
+            )
+            for change in ("64 to 65", "64 to 63")
+        },
+        f".double() dropped in {FREQUENCIES}": (
+            "At the best base no similarity is nearer to one half than 0.0002, far above float32."
+        ),
+        "USub dropped in `similarity = torch.cos(distances[:, None] * frequencies).mean(dim=-1)`": (
+            "The table has two axes, so that 1 and -1 are the same one."
+        ),
+        "Lt to LtE in `offset = max(offset, int(distances[similarity < 0.5][0]))`": (
+            "The similarity is exactly one half at no distance."
+        ),
+    },
+}  # fmt: skip
