@@ -212,12 +212,16 @@ def _stretch(table, new_length):
 def _rounded_on_the_way(table: Tensor, new_length: int) -> Tensor:
     """Places in float32, which count times the step between two rows, and shares of two rows.
 
+    A place that should be a whole row is rounded to either side of it, so there both steps count.
     torch's own interpolation rounds the shares to the table's dtype.
     """
-    places = _corners(table, new_length)
-    below, above = (table.double()[end.long()] for end in (places.floor(), places.ceil()))
+    rows, places = table.double(), _corners(table, new_length)
+    below, above = (_rows_at(rows, end) for end in (places.floor(), places.ceil()))
+    nearly = 1e-6 * places  # more than float32 is off, less than from a row to any other place
+    ends = ((places - nearly).floor(), (places + nearly).ceil())
+    steps = sum((_rows_at(rows, end) - _rows_at(rows, places)).abs() for end in ends)
     coarser = max(1.0, torch.finfo(table.dtype).eps / torch.finfo(torch.float32).eps)
-    return coarser * (below.abs() + above.abs()) + places[:, None] * (above - below).abs()
+    return coarser * (below.abs() + above.abs()) + places[:, None] * steps
 
 
 def _stretch_by_centres(table, new_length):
