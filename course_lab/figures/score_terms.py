@@ -43,10 +43,7 @@ def causal_maps(terms: Mapping[str, Tensor], title: str) -> Figure:
 def one_query(
     by_distance: Tensor, alike: Tensor, weights: Tensor, letters: str, query: int, title: str
 ) -> Figure:
-    """Above, a query's scores by distance, those of all others in grey; below, its weights.
-
-    `by_distance` has a row for each query; `alike` is what every query gives a distance.
-    """
+    """Above, `alike` and the query's row of `by_distance`, the others grey; below, its weights."""
     width, left, right = 7.4, 0.09, 0.99
     fig, (above, below) = figure(width, 4.6, rows=2, layout="none")
     fig.subplots_adjust(left, 0.14, right, 0.87, hspace=0.42)
