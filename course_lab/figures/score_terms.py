@@ -48,7 +48,8 @@ def one_query(
     fig, (above, below) = figure(width, 4.6, rows=2, layout="none")
     fig.subplots_adjust(left, 0.14, right, 0.87, hspace=0.42)
     scores, distances = numbers(by_distance), np.arange(by_distance.shape[1])
-    above.plot(distances, scores.T, color="#CCCCCC", linewidth=0.7, linestyle="-", zorder=1)
+    others = np.unique(scores.round(3), axis=0)  # equal letters ask alike: draw them once
+    above.plot(distances, others.T, color="#CCCCCC", linewidth=0.7, linestyle="-", zorder=1)
     look = {"color": BLUE, "linestyle": "-", "marker": "o", "markersize": 4}
     above.plot(distances, scores[query], label=f"(b) of this query, {letters[query]!r}", **look)
     above.plot(distances, numbers(alike), label="(d), for every query", color=RED, linestyle="--")
