@@ -57,6 +57,15 @@ RELABELLED: dict[str, str] = {
         "When it was written the task asked for distances from 0 to 2000, and this was right. It "
         "now asks up to 4000, since nine pairs or the pairs 1 to 8 gave the same number as eight."
     ),
+    "first/shaw-memory-5": (
+        "When it was written the task asked for the size of the tensor of all pairs, and this was "
+        "right. It now asks how much of that tensor two rows of the table fill."
+    ),
+    **dict.fromkeys(
+        ("first/transformer-xl-strangers-5", "second/transformer-xl-strangers-2"),
+        "When it was written the task had 64 queries and 64 keys, and this was right. It now has "
+        "40 queries, and a memory of 60 keys before them.",
+    ),
     "first/museum-table-5": (
         "It allows 0.002 where the task promises 0.001, so it accepts the table that keeps numbers "
         "rounded to bfloat16, which are off by up to 0.00195."
