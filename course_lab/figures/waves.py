@@ -51,8 +51,8 @@ def by_distance(wave: Waveform) -> tuple[Tensor, Tensor]:
 
 def wave_explorer(wave: Waveform, title: str) -> Figure:
     """A wave with its partner, its path, and its dot products by distance, for an explorer."""
-    fig, axes = figure(7.6, 2.9, columns=3, layout="none", width_ratios=(1, 0.8, 1.2))
-    fig.subplots_adjust(0.07, 0.18, 0.99, 0.74, wspace=0.33)
+    fig, axes = figure(7.6, 2.7, columns=3, layout="none", width_ratios=(1, 0.8, 1.2))
+    fig.subplots_adjust(0.07, 0.18, 0.99, 0.79, wspace=0.33)
     positions = torch.arange(25)
     rows = wave.encode(positions, 2)
     for column, (name, look) in enumerate(_looks().items()):
