@@ -463,7 +463,7 @@ DISTANCE_TEST = Exercise(
     mistakes=(
         Mistake("accepts every encoding",
                 "Nothing was raised for any version. A test must `assert`: returning or printing "
-                "False is not failing. And that p and q may be exchanged is true of every encoding.",
+                "False is not failing. In the dot product of any rows p and q may be exchanged.",
                 _test(distances=range(0))),
         Mistake("distance 0 only",
                 "Squares pass: the dot product of each position with itself is the same. Look at "
