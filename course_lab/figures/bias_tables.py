@@ -30,8 +30,7 @@ def table_to_weights(
     far = len(table) // 2
     names = [str(distance) for distance in range(-far, far + 1)]
     names[0], names[-1] = f"{names[0]}, ...", f"{names[-1]}, ..."
-    step = 1 if first < 100 else 3  # so that the numbers of positions do not touch
-    places = [str(first + at) if at % step == 0 else "" for at in range(len(bias))]
+    places = [str(first + at) if at % 3 == 0 else "" for at in range(len(bias))]
     limit = table.abs().max().item()
     draw_heat_map(axes[0], table[:, None], limit, names, [""], signed=True)
     draw_heat_map(axes[1], bias.masked_fill(bias.isinf(), torch.nan), limit, places, places,
