@@ -10,9 +10,7 @@ OTHER_INPUTS = (
     "Keys still stand before and after both queries, with a distance and a position above 256 "
     "that bfloat16 does not hold, so all wrong versions are still rejected."
 )
-ENDS = (
-    "in `low, high = torch.zeros(len(reaches)).double(), torch.ones(len(reaches)).double()`"
-)
+ENDS = "in `low, high = torch.zeros(len(reaches)).double(), torch.ones(len(reaches)).double()`"
 NEW_ENDS = (
     "in `low, high = torch.where(held < 0.5, slopes, low), torch.where(held < 0.5, high, slopes)`"
 )
