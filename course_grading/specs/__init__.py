@@ -7,6 +7,7 @@ from course_grading.exercise import Exercise
 from course_grading.specs import (
     choosing,
     learned,
+    linear_bias,
     long_texts,
     museum,
     order_blind,
@@ -28,6 +29,7 @@ SHEETS: dict[str, tuple[Exercise, ...]] = {
     "03_other_waves": other_waves.EXERCISES,
     "04_learned_positions": learned.EXERCISES,
     "05_relative_bias": relative_bias.EXERCISES,
+    "06_linear_bias": linear_bias.EXERCISES,
     "07_shaw_and_transformer_xl": shaw_and_transformer_xl.EXERCISES,
     "08_rotary_encoding": rotary.EXERCISES,
     "09_rotary_in_practice": rotary_in_practice.EXERCISES,
