@@ -564,8 +564,8 @@ def _sorted_reaches(reaches, length):
 
 
 @mistake("one step of an approximation",
-         "You started from the slope for an endless text and corrected it once. That is near, and "
-         "not yet within one part in 10 000. Repeat it until nothing changes.")  # fmt: skip
+         "You started from the slope for an endless text and corrected it once. That can be far "
+         "off. Repeat it until nothing changes.")  # fmt: skip
 def _corrected_once(reaches, length):
     first = _endless(reaches)
     return -(1 - 0.5 * (1 - (-first * length).exp())).log() / reaches.double()
