@@ -267,14 +267,15 @@ DECODER_BUCKET = Exercise(
     ),
     mistakes=(
         Mistake("sign flipped",
-                "All keys before the query get bucket 0: the decoder sees its past as one bag. "
-                "Here a positive distance means the past.",
+                "All keys before the query get bucket 0: the bias tells no past token from "
+                "another. Here a positive distance means the past.",
                 _bucket(past=lambda relative: (-relative).clamp(min=0))),
         Mistake("last bucket not open",
                 "From max_distance on, the formula gives buckets for which the table has no row. "
                 "Clamp to num_buckets - 1.", _bucket(highest=_open)),
         Mistake("sign flipped and last bucket not open",
-                "These are the published buckets, unchanged: the past is still one bag.",
+                "These are the published buckets, unchanged: the bias still tells no past token "
+                "from another.",
                 _bucket(past=lambda relative: (-relative).clamp(min=0), highest=_open)),
         Mistake("one bucket too many",
                 "Buckets are counted from 0, so the last one is num_buckets - 1. Clamp the bucket "
@@ -434,8 +435,8 @@ DISTANCES_TEST = Exercise(
         "You do not know the numbers of the bias, so you cannot compare with them. What can you "
         "compare a bias with? With itself: the same distance must give the same number, at other "
         "positions, in another call, beside other tokens.",
-        "It is not enough to move a text: five wrong versions do not change when positions 0, 1, "
-        "2, ... all move. Ask for one pair alone, and for the same pair among other queries and "
+        "It is not enough to move a text: several wrong versions do not change when positions 0, "
+        "1, 2, ... all move. Ask for one pair alone, and for the same pair among other queries and "
         "keys.",
         "Take positions with gaps, not in order, some of them above 512, such as queries 300, 5, "
         "1000 and keys 0, 997, 7. Compare each number with what the bias gives for the pair alone, "
@@ -520,7 +521,7 @@ def _far_evidence(answer, distance, max_distance):
         )
     fewest = -(-distance // (max_distance - 1))
     if len(made) > 3 * fewest + 100 or not len(made):
-        raise RuntimeError(f"there must be from 1 to {fewest} layers, got {len(made)}")
+        raise RuntimeError(f"one layer at least, and far fewer than you made, got {len(made)}")
     share = _read_through(made)
     numbers = bool(share.isfinite().all())
     right = share.diagonal(-distance) if numbers else torch.ones(1)
@@ -564,7 +565,7 @@ FAR_TABLES = Exercise(
         "table with the limit max_distance still has for itself?",
         "The largest step is max_distance - 1, since the last row is shared by all that is further "
         "away. Take as many steps of that size as fit, and one layer for the rest. A bias of 40 "
-        "leaves hardly any weight to 150 other keys.",
+        "leaves hardly any weight to 149 other keys.",
     ),
     mistakes=(
         Mistake("steps of max_distance",
