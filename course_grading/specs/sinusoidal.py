@@ -700,8 +700,8 @@ HALF_SIMILARITY = Exercise(
         "Begin with one base: the similarity at distance k is the mean of cos(k * frequency) over "
         "the 32 pairs. Find the first k at which it is below one half, and compare with the 28 of "
         "the task.",
-        "Make this a function of the base, and print what it returns for 100 000, 200 000 and so "
-        "on up to 500 000. Does it always grow?",
+        "Make this a function of the base, and print what it returns for some bases up to "
+        "500 000. Does it always grow?",
         "It does not always grow, so no search that supposes so will do. Try all 491 bases in a "
         "loop, and keep the largest distance.",
     ),
@@ -717,7 +717,8 @@ HALF_SIMILARITY = Exercise(
         Mistake("steps between the bases too large",
                 "108 is what base 340 000 gives, and steps of 5000, 10 000 or 100 000 between the "
                 "bases find no more. A base between these goes one further: with it the "
-                "similarity at distance 108 is still above one half.",
+                "similarity at distance 108 is still above one half. If you tried all 491 bases: "
+                "does your list begin at distance 1?",
                 lambda: _farthest(100_000)),
         Mistake("one after the first below one half",
                 "The distance before this one is below one half already. Does your list begin at "
