@@ -75,8 +75,8 @@ PRICE = Exercise(
                 "the vectors on keys: those on values would be a second tensor.",
                 _mebibytes(ENDS, size=4)),
         Mistake("eight times too much",
-                "Shaw's vectors are shared by all heads: the 8 heads do not multiply this tensor. "
-                "Nor do the 8 bits of a byte.", _mebibytes(8 * ENDS)),
+                "In this exercise the vectors are the same for all heads: the 8 heads do not "
+                "multiply this tensor. Nor do the 8 bits of a byte.", _mebibytes(8 * ENDS)),
         Mistake("in GiB", "The amount is right, in GiB. One GiB is 1024 MiB.",
                 _mebibytes(ENDS) / 2**10),
         Mistake("in bytes", "The amount is right, in bytes. Divide it by 2**20.",
@@ -296,10 +296,10 @@ def _whole_batch_flattened(scores):
 
 
 SHIFT = Exercise(
-    slug="transformer-xl-shift", title="The relative shift", kind="implement", minutes=20, points=3,
+    slug="transformer-xl-shift", title="The relative shift", kind="implement", minutes=10, points=3,
     name="shifted", reference=_shifted, cases=_score_cases, roundings=0,
-    domain={"scores": Described("float64, float32, float16 or bfloat16, 2 to 5 axes, the last two "
-                                "of one length, also as a transposed view")},
+    domain={"scores": Described("float64, float32, float16 or bfloat16, finite, 2 to 5 axes, the "
+                                "last two of one length, also as a transposed view")},
     forbidden=("relative_shift", "skew"),
     hints=(
         "Write down three rows by hand, as in the lesson. Where in row 0 stands the score at "
