@@ -663,56 +663,63 @@ ROTATION_TEST = Exercise(
 # a head that is fooled -------------------------------------------------------------------------
 
 
-def _rival(frequencies: Tensor, target: int = 100, reach: int = 4000) -> int:
-    """The distance with the highest score among those more than 2 from `target`."""
+def _helper(
+    frequencies: Tensor, used: int = 8, target: int = 200, reach: int = 4000, out: int = 2
+) -> int:
+    """The pair beyond the first `used` that leaves the lowest rival more than `out` from `target`.
+
+    The rival is the highest sum of cosines, over the first `used` pairs and this one.
+    """
     distances = torch.arange(reach + 1)
-    scores = torch.cos((distances[:, None] - target) * frequencies).sum(dim=-1)
-    return int(scores.masked_fill((distances - target).abs() <= 2, -math.inf).argmax())
+    parts = torch.cos((distances[:, None] - target) * frequencies)  # (distances, pairs)
+    scores = parts[:, :used].sum(dim=-1, keepdim=True) + parts[:, used:]
+    beside = (distances - target).abs() <= out
+    return used + int(scores.masked_fill(beside[:, None], -math.inf).amax(dim=0).argmin())
 
 
-RIVAL = Exercise(
-    slug="rotary-fooled-head", title="Measure: a head that is fooled", kind="measure", minutes=15,
-    points=2, name="rival", reference=lambda: _rival(_frequencies(64, 10_000.0)[:8]),
+HELPER = Exercise(
+    slug="rotary-fooled-head", title="Measure: help a head that is fooled", kind="measure",
+    minutes=20, points=2, name="helper", reference=lambda: _helper(_frequencies(64, 10_000.0)),
     hints=(
-        "All pairs have length 1 and meet at distance 100. So at distance D the score is the sum "
-        "over the eight pairs of cos((D - 100) * frequency).",
-        "The frequencies are 10000 ** (-torch.arange(0, 16, 2) / 64): the first eight of 32. "
-        "Compute all 4001 scores at once, with distances[:, None] - 100.",
-        "Set scores[98:103] to -9, then take argmax.",
+        "All pairs have length 1 and point the same way at distance 200. So at distance D a pair "
+        "adds cos((D - 200) * frequency) to the score. First find the rival of the eight pairs "
+        "alone: it must come out as the task says.",
+        "Another pair may pull down this rival and lift another distance. So for each of the pairs "
+        "8 to 31 compute all 4001 scores of the nine pairs, leave out 198 to 202, and keep the "
+        "highest score that is left.",
+        "You have 24 highest scores. The pair with the lowest of these is the answer: its number "
+        "is 8 plus the place in your list.",
     ),
     mistakes=(
-        Mistake("steps from the target instead of distance",
-                "This is how far the rival is from 100. The question asks for its distance from "
-                "the query.", lambda: _rival(_frequencies(64, 10_000.0)[:8]) - 100),
-        Mistake("more pairs, or slower ones",
-                "This head uses its eight fastest pairs only. With all pairs, or with slower ones, "
-                "the best of the rest is beside the target.",
-                lambda: _rival(_frequencies(64, 10_000.0))),
-        Mistake("the eight pairs of a narrow head",
-                "These are the frequencies of a head of width 16. The head has width 64 and uses "
-                "the first eight of its 32 pairs: the exponents are 2i / 64.",
-                lambda: _rival(_frequencies(16, 10_000.0))),
-        Mistake("nine pairs",
-                "The eight fastest pairs are numbers 0 to 7. This is the rival for pairs 0 to 8.",
-                lambda: _rival(_frequencies(64, 10_000.0)[:9])),
-        Mistake("pairs 1 to 8",
-                "The fastest pair is number 0, with the frequency 1. This is the rival for pairs "
-                "1 to 8.", lambda: _rival(_frequencies(64, 10_000.0)[1:9])),
-        Mistake("seven pairs, or exponents half as large",
-                "This is the rival for pairs 0 to 6. Eight pairs with the exponents i / 64 have "
-                "the same one; here they are 2i / 64.",
-                lambda: _rival(_frequencies(64, 10_000.0)[:7])),
-        Mistake("only up to 2000", "Farther than 2000 a distance has a higher score.",
-                lambda: _rival(_frequencies(64, 10_000.0)[:8], reach=2000)),
-        Mistake("beside the target",
-                "The distances 98 to 102 are left out: next to the target the score is still "
-                "high. The rival stands much farther away.", 99),
+        Mistake("pulls down the old rival only",
+                "This pair has its lowest cosine at 2882, so it pulls down the rival of the eight "
+                "pairs. But it lifts another distance, which becomes the new rival. Look at the "
+                "highest score over all distances.", 12),
+        Mistake("neighbours of the target not left out",
+                "This pair is best at telling 200 from 199 and 201. The distances 198 to 202 are "
+                "left out: the question is about rivals elsewhere.",
+                lambda: _helper(_frequencies(64, 10_000.0), out=0)),
         Mistake("not turned towards the target",
-                "This is the best distance for pairs that point the same way at distance 0. The "
-                "pairs of this head do so at distance 100: subtract 100 first.", 0),
-        Mistake("the target itself",
-                "At 100 the score is the highest of all. Leave out 98 to 102.", 100),
+                "This pair is best for a head whose pairs point the same way at distance 0. Here "
+                "they do so at distance 200: subtract 200 from the distance first.",
+                lambda: _helper(_frequencies(64, 10_000.0), target=0)),
+        Mistake("counted from the ninth pair",
+                "This is a place in the list of the pairs 8 to 31. The question asks for the "
+                "number of the pair: add 8.",
+                lambda: _helper(_frequencies(64, 10_000.0)) - 8),
+        Mistake("one pair more than the eight",
+                "The eight fastest pairs are numbers 0 to 7. This is the best addition to the "
+                "pairs 0 to 8.", lambda: _helper(_frequencies(64, 10_000.0), used=9)),
+        Mistake("one pair less than the eight",
+                "The eight fastest pairs are numbers 0 to 7. This is the best addition to the "
+                "pairs 0 to 6.", lambda: _helper(_frequencies(64, 10_000.0), used=7)),
+        Mistake("the frequencies of a wider head",
+                "The head has width 64, so the exponents are 2i / 64. These are the exponents "
+                "2i / 128.", lambda: _helper(_frequencies(128, 10_000.0))),
+        Mistake("the rival's distance",
+                "This is the distance at which the head with its eight pairs is fooled. The "
+                "question asks for the number of a pair.", 2882),
     ),
 )  # fmt: skip
 
-EXERCISES = (BY_HAND, ROTATE, TURNS, ROTATE_HEADS, ROTATION_TEST, RIVAL)
+EXERCISES = (BY_HAND, ROTATE, TURNS, ROTATE_HEADS, ROTATION_TEST, HELPER)
