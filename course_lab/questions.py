@@ -277,6 +277,7 @@ QUESTIONS: dict[str, Question] = {
         length=16, batch=64, steps=150, chance=1 / 16,
         variants={
             "no position": Variant(none),
+            "no position, causal": Variant(none, {"causal": True}),
             "RoPE, all see all": Variant(rope),
             "RoPE, causal": Variant(rope, {"causal": True}),
         },

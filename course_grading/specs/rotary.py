@@ -221,8 +221,9 @@ def _frequencies_in_float32(frequencies: Frequencies) -> Mistake:
 def _angles_in_float32(frequencies: Frequencies) -> Mistake:
     return Mistake(
         "angles in float32",
-        "A float32 holds about seven digits. At position 1 000 000 six of them stand before the "
-        "point, and the angle is off by some hundredths. Compute angles in float64.",
+        "A float32 holds about seven digits. At position 1 000 000 the angle of a fast pair has "
+        "six or seven of them before the point, so it may be off by some hundredths. Compute "
+        "angles in float64.",
         _with_float32(frequencies, torch.float32),
     )
 
@@ -263,7 +264,8 @@ ROTATE = Exercise(
         "pairs), or it meets the heads instead of the batch.",
         "first, second = x[..., 0::2], x[..., 1::2]. Turn them, and set them side by side again "
         "with torch.stack([..., ...], dim=-1).flatten(-2). At the end .to(x.dtype). Or: "
-        "torch.view_as_complex(x.double().unflatten(-1, (-1, 2))) times torch.polar(1, angles).",
+        "torch.view_as_complex(x.double().unflatten(-1, (-1, 2))) times "
+        "torch.polar(torch.ones_like(angles), angles).",
     ),
     mistakes=(
         Mistake("turned the wrong way",
@@ -408,16 +410,17 @@ def _rotate_heads_scale(x: Tensor, positions: Tensor, num_heads: int, base: floa
 
 
 @mistake("the whole model rotated as one head",
-         "Pairs are made across heads, and their frequencies spread over d_model: the first heads "
-         "get fast pairs only, the last ones slow pairs only. Split into heads first.")  # fmt: skip
+         "Pairs are made across heads: the partner of column i is column i + d_model/2, and with "
+         "two heads or more it comes into another head. (Two heads have the same frequencies. Of "
+         "four heads, 0 and 2 turn fast, 1 and 3 slowly.) Split into heads first.")  # fmt: skip
 def _rotate_then_split(x, positions, num_heads, base):
     angles = positions[..., None] * _frequencies(x.shape[-1], base)
     return _heads(_turn(x, angles, _twice, _halves), num_heads)
 
 
 @mistake("every head a slice of the model's frequencies",
-         "Pairs stay inside a head now, but head 0 still turns fast and the last head slowly. All "
-         "heads have the same frequencies, base^(-2i / head_dim).")  # fmt: skip
+         "Pairs stay inside a head now, but head 0 turns fast and the last head slowly. All heads "
+         "must have the same frequencies, base^(-2i / head_dim).")  # fmt: skip
 def _slices_of_the_model_s_frequencies(x, positions, num_heads, base):
     frequencies = _frequencies(x.shape[-1], base).unflatten(0, (num_heads, -1))  # (heads, pairs)
     angles = positions[..., None, :, None] * frequencies[:, None]
@@ -434,7 +437,7 @@ def _first_frequencies_of_the_model(x, positions, num_heads, base):
 
 
 ROTATE_HEADS = Exercise(
-    slug="rotary-head-frequencies", title="Repair: slow heads and fast heads", kind="repair",
+    slug="rotary-head-frequencies", title="Repair: torn pairs", kind="repair",
     minutes=20, points=3, name="rotate_heads", reference=_rotate_heads(),
     cases=_rotate_heads_cases,
     domain={
@@ -446,10 +449,10 @@ ROTATE_HEADS = Exercise(
     roundings=0.6, scale=_rotate_heads_scale,
     properties=(KEEPS_DTYPE,), forbidden=LIBRARY,
     hints=(
-        "With num_heads = 1 it is right. Take num_heads = 2 and print the frequencies: which of "
-        "them does each head get? And which columns does x.chunk(2) pair?",
+        "With num_heads = 1 it is right. Take num_heads = 4 and print, head by head, which pair "
+        "each column belongs to. In which head is the other column of this pair?",
         "Rotation belongs to one head: head_dim numbers, head_dim/2 pairs, frequencies from 1 down "
-        "to nearly 1/base in every head. Split into heads first, rotate then.",
+        "to base^(-(head_dim - 2) / head_dim) in every head. Split into heads first, rotate then.",
         "x = x.unflatten(-1, (num_heads, -1)).transpose(1, 2) comes first, and dim is the last "
         "axis of that. Angles for positions of shape (batch, length) then need an axis for the "
         "heads: angles.unsqueeze(-3) serves for (length,) as well.",
@@ -464,7 +467,7 @@ ROTATE_HEADS = Exercise(
                 "(num_heads, -1)).transpose(1, 2).",
                 _rotate_heads(split=lambda x, n: x.reshape(len(x), n, x.shape[1], -1))),
         Mistake("neighbours instead of halves",
-                "A right rotation in the other layout. As published, a pair is columns i and i + "
+                "A right rotation in the other layout. As given, a pair is columns i and i + "
                 "head_dim/2 of its head: leave it so.", _rotate_heads(rotate=_rotate)),
         Mistake("heads interleaved",
                 "Head 0 is the first head_dim columns, not every num_heads-th column: "
@@ -493,7 +496,7 @@ ROTATE_HEADS = Exercise(
                 "Your result is (batch, length, heads, head_dim). Heads come before the length: "
                 ".transpose(1, 2).", lambda *given: _rotate_heads()(*given).transpose(1, 2)),
         Mistake("turned to the right",
-                "As published, pairs turn to the left: first * cos - second * sin. Leave it so.",
+                "As given, pairs turn to the left: first * cos - second * sin. Leave it so.",
                 lambda x, positions, num_heads, base:
                     _rotate_heads()(x, -positions, num_heads, base)),
         Mistake("result in float32", "The result is float32, whatever x is: end with .to(x.dtype).",
