@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 SOLUTIONS = sorted((ROOT / "solutions").glob("*.ipynb"))
 MOST_LINES, MOST_WORDS, MOST_CODE_CELLS_IN_A_ROW = 12, 120, 2
-SECOND_EDITION = ("01_attention_is_order_blind",)
+SECOND_EDITION = ("01_attention_is_order_blind", "09_rotary_in_practice", "10_rotary_costs")
 """Lessons whose words are those of the page of notation, and whose explorers name settings."""
 FILLER = r"\b(simply|just|of course|obviously|clearly|basically|delve|let's)\b|!(?=\s|$)"
 
