@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import itertools
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -13,6 +14,7 @@ from matplotlib.figure import Figure
 from course_lab.figures.style import bundle, png
 
 PICTURE = {"width": "auto", "max_width": "100%", "align_self": "flex-start"}  # never enlarged
+SPOKEN = '<p role="status" style="position:absolute;width:1px;height:1px;overflow:hidden">{}</p>'
 MOST_SETTINGS = 150
 MIME = "application/vnd.course.settings"
 
@@ -43,16 +45,18 @@ def explore(
     checked = None if settings is None else _checked([dict(one) for one in settings], controls)
     start = values()
     still = png(draw(**start))
-    picture = widgets.Image(value=still, format="png", layout=PICTURE, tooltip=words(start))
+    picture = widgets.Image(value=still, format="png", layout=PICTURE)
+    spoken = widgets.HTML(SPOKEN.format(html.escape(words(start))))  # seen by screen readers alone
 
     def redraw(change: object = None) -> None:
-        picture.value, picture.tooltip = png(draw(**values())), words(values())
+        picture.value = png(draw(**values()))
+        spoken.value = SPOKEN.format(html.escape(words(values())))
 
     for control in controls.values():
         control.style.description_width = "11em"
         control.layout.width = "470px"
         control.observe(redraw, names="value")
-    box = widgets.VBox([*controls.values(), picture])
+    box = widgets.VBox([*controls.values(), picture, spoken])
     view = {"version_major": 2, "version_minor": 0, "model_id": box.model_id}
     live = {"application/vnd.jupyter.widget-view+json": view}
     metadata: dict[str, Any] = {"image/png": {"alt": words(start)}}
