@@ -1,6 +1,5 @@
 """Small changes to lesson 09's solutions that are right after all, and why."""
 
-HALF_PERCENT = "One part in ten thousand is far less than the half percent that the task allows."
 THIRD_OF_FOUR = "Every tensor has four axes, so that axis -2 and axis 2 are the same one."
 SECOND_OF_TWO = "x always has two axes, so that axis -1 and axis 1 are the same one."
 POSITIONS = "`positions = past_k.shape[-2] + torch.arange(q.shape[-2])`"
@@ -16,10 +15,6 @@ EXPECTED = (
 )
 
 EQUAL = {
-    "rotary-slowest-hand": {
-        "10000 to 10001 in `wavelength = 2 * math.pi * 10_000 ** (30 / 128)`": HALF_PERCENT,
-        "10000 to 9999 in `wavelength = 2 * math.pi * 10_000 ** (30 / 128)`": HALF_PERCENT,
-    },
     "rotary-decode": {
         f"USub dropped in {POSITIONS}": THIRD_OF_FOUR,
         f"USub dropped in {POSITIONS}, number 2": THIRD_OF_FOUR,
