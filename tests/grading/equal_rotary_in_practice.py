@@ -40,4 +40,15 @@ EQUAL = {
         ),
         "in `positions = torch.tensor([7, 1003])`": OTHER_PLACE,
     },
+    "rotary-which-layout": {
+        ".double() dropped in `pairs = t.double()`": (
+            "Lengths in float32 are right to a millionth, and the task allows 0.0001."
+        ),
+        "strict= dropped in `changes = [after - before for before, after in "
+        "zip(lengths(x), lengths(turned), strict=True)]`": "Both have two members, always.",
+        "Lt to LtE in `return tuple(bool((change.abs() < 1e-4).all()) for change in changes)`": (
+            "No length changes by exactly a ten-thousandth."
+        ),
+        "USub dropped in `return neighbours, torch.hypot(*pairs.chunk(2, dim=-1))`": SECOND_OF_TWO,
+    },
 }
