@@ -49,7 +49,8 @@ def graded(path: Path, bar: object) -> str:
     age = time.time() - path.stat().st_mtime
     settings = runner.Settings()
     found = submissions.find([path], settings.released)
-    bar.max, bar.value = len(runner.exercises_of(found[0].sheet)), 0  # type: ignore[attr-defined]
+    asked = sum(len(runner.exercises_of(one.sheet)) for one in found)
+    bar.max, bar.value = asked, 0  # type: ignore[attr-defined]
 
     def step() -> None:
         bar.value += 1  # type: ignore[attr-defined]

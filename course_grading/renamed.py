@@ -109,6 +109,7 @@ EXERCISES = {
 
 ASKED_ANEW = {
     "t5-bucket", "rotary-score-by-hand", "yarn-score-growth", "yarn-read-config", "yarn-least-base",
+    "shaw-memory", "transformer-xl-strangers",
 }  # fmt: skip
 """Exercises whose question has other numbers than in the first edition, so other answers."""
 

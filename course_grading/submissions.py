@@ -36,7 +36,7 @@ def find(paths: Iterable[Path], released: Path) -> list[Submission]:
     sheets = {path.name: path for path in sorted(released.glob("*.ipynb"))}
     found: list[Submission] = []
     for path in paths:
-        found += _in_folder(path, sheets) if _is_folder(path) else [_file(path, sheets)]
+        found += _in_folder(path, sheets) if _is_folder(path) else _file(path, sheets)
     return found
 
 
@@ -44,7 +44,7 @@ def _is_folder(path: Path) -> bool:
     return path.is_dir() or (path.suffix != ".ipynb" and not path.exists())
 
 
-def _file(path: Path, sheets: dict[str, Path]) -> Submission:
+def _file(path: Path, sheets: dict[str, Path]) -> list[Submission]:
     if path.name not in sheets and not path.exists():
         if path.stem in LESSONS:
             raise CourseError(
@@ -54,11 +54,11 @@ def _file(path: Path, sheets: dict[str, Path]) -> Submission:
         raise CourseError(f"{path} is no exercise notebook; there are {known}")
     if not path.exists() and not path.parent.is_dir():
         raise CourseError(f"there is no file {path}")
-    sheet = sheets.get(path.name) or _recognised(path, sheets)
-    if sheet is None:
+    copied = [sheets[path.name]] if path.name in sheets else _recognised(path, sheets)
+    if not copied:
         known = ", ".join(sheets)
         raise CourseError(f"{path} is no exercise notebook: it has no cell of {known}")
-    return Submission(path, sheet)
+    return [Submission(path, sheet) for sheet in copied]
 
 
 def _in_folder(folder: Path, sheets: dict[str, Path]) -> Iterator[Submission]:
@@ -70,7 +70,7 @@ def _in_folder(folder: Path, sheets: dict[str, Path]) -> Iterator[Submission]:
     files = sorted(folder.glob("*.ipynb"))
     copies: dict[Path, list[Path]] = {}
     for path in files:
-        if path.name not in sheets and (sheet := _recognised(path, sheets)):
+        for sheet in [] if path.name in sheets else _recognised(path, sheets):
             copies.setdefault(sheet, []).append(path)
     exact = [sheet for sheet in sheets.values() if (folder / sheet.name).exists()]
     if not exact and not copies:
@@ -97,15 +97,16 @@ def _elsewhere(folder: Path, sheets: dict[str, Path]) -> str:
     return f", but {len(below)} of the folders below it have: {named}; grade each by itself"
 
 
-def _recognised(path: Path, sheets: dict[str, Path]) -> Path | None:
-    """The released sheet that shares most of its cells with the file at `path`, if one does."""
+def _recognised(path: Path, sheets: dict[str, Path]) -> list[Path]:
+    """The released sheets whose answers or checks are in the file at `path`.
+
+    There are several if the file is an earlier release's sheet that was split since.
+    """
     try:
         mine = _names(as_today(notebooks.read(path)))
     except NotebookError:
-        return None
-    shared = {sheet: len(mine & _names(notebooks.read(sheet))) for sheet in sheets.values()}
-    best = max(shared, key=lambda sheet: shared[sheet], default=None)
-    return best if best and shared[best] else None
+        return []
+    return [sheet for sheet in sheets.values() if mine & _names(notebooks.read(sheet))]
 
 
 def _names(cells: list[Cell]) -> set[str]:

@@ -12,12 +12,22 @@ from typing import Any
 
 import torch
 
-from course_lab import benchmark, budgets, corpus, costs, experiments, short, zoo
+from course_lab import (
+    benchmark,
+    budgets,
+    corpus,
+    costs,
+    experiments,
+    rope_config,
+    rope_report,
+    short,
+    zoo,
+)
 from course_lab.checkpoints import Checkpoint, save_weights
 from course_lab.command_line import Arguments, Commands, add_command, folder_for, home, run
 from course_lab.errors import CourseError
 from course_lab.evaluation import PASSAGES, bits_by_length, most_passages, next_byte
-from course_lab.figures import budget_page, lines, measured, style
+from course_lab.figures import budget_page, lines, measured, real_models, style
 from course_lab.figures.budgets import budget
 from course_lab.parallel import group, is_first
 from course_lab.questions import QUESTIONS
@@ -50,6 +60,21 @@ def measure_short(arguments: Arguments) -> int:
 def measure_costs(arguments: Arguments) -> int:
     """Measure what the schemes cost in training, by batch and length: what is missing."""
     costs.measure([arguments.only] if arguments.only else costs.KINDS)
+    return 0
+
+
+def show_rope(arguments: Arguments) -> int:
+    """Say what the rotary parameters of a published model do: its config.json, or its folder."""
+    ropes = rope_config.read(arguments.config, arguments.original_length)
+    if arguments.picture:
+        folder_for(arguments.picture.name, arguments.picture.parent)
+    for rope in ropes:
+        print("\n".join([*rope_report.report(rope), "", *rope_report.table(rope), ""]))
+    if arguments.picture:
+        path = arguments.config.resolve()
+        name = path.parent.name if path.name == "config.json" else path.stem
+        title = f"How RoPE slows its pairs: {name}"
+        arguments.picture.write_bytes(style.png(real_models.slowing(ropes, title)))
     return 0
 
 
@@ -178,6 +203,11 @@ def add_commands(commands: Commands) -> None:
     command.add_argument("--tier", **tiers)
     command.add_argument("--seeds", type=int, nargs="+", help="(default: the tier's)")
     command.add_argument("--jobs", type=_count, default=1, help="models at a time (default: 1)")
+    command = add_command(commands, "rope", show_rope)
+    command.add_argument("config", type=Path, help="a config.json, or a folder with one")
+    command.add_argument("--original-length", type=_count, metavar="N",
+                         help="trained length, before stretching")  # fmt: skip
+    command.add_argument("--picture", type=Path, metavar="FILE", help="draw it as PNG")
     add_command(commands, "results", write_results).add_argument("--to", **docs)
 
 

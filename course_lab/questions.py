@@ -206,8 +206,11 @@ QUESTIONS: dict[str, Question] = {
         partial(tasks.steps_back, 6, 8), IN_16,
         length=24, batch=32, steps=200, chance=1 / 8,
         variants={
-            f"clipped bias, at {clip}": Variant(partial(clipped, max_distance=clip))
-            for clip in (4, 8)
+            "clipped bias, at 4": Variant(partial(clipped, max_distance=4)),
+            "clipped bias, at 4, 2 layers": Variant(
+                partial(clipped, max_distance=4), {"num_layers": 2}
+            ),
+            "clipped bias, at 8": Variant(partial(clipped, max_distance=8)),
         },
         ceilings={"bag of all from four before on": bag(partial(tasks.past, back=4))},
     ),

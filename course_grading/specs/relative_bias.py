@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from random import Random
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -180,99 +181,6 @@ BUCKET_BY_HAND = Exercise(
     ),
 )  # fmt: skip
 
-# slopes ----------------------------------------------------------------------------------------
-
-
-def _powers(count: int, first: int = 1) -> Tensor:
-    """2^(-8 h / count) for `count` numbers h, counted from `first`."""
-    return 2.0 ** (-8 * torch.arange(first, first + count, dtype=torch.float64) / count)
-
-
-def _slopes_with(first: int = 1, new: slice = slice(0, None, 2)) -> Callable[[int], Tensor]:
-    """ALiBi's slopes, or what becomes of them when h begins elsewhere, or when other finer slopes
-    than every second one are taken."""
-
-    def slopes(num_heads):
-        power = 2 ** int(math.log2(num_heads))
-        extra = _powers(2 * power, first)[new][: num_heads - power]
-        return torch.cat([_powers(power, first), extra]).float()
-
-    return slopes
-
-
-_slopes = _slopes_with()
-
-
-def _slope_cases(rng: Random) -> list[Case]:
-    odd = rng.choice([5, 6, 7, 9, 10, 11, 13, 20, 24, 40])
-    return [{"num_heads": n} for n in (8, 12, 1, 2, 3, 16, odd, 14, 71, 128)]
-
-
-@mistake("the formula for powers of two, for every number",
-         "2^(-8h/H) is right for 8 heads, but for 12 heads it gives another model's slopes. The "
-         "slopes of the power of two below come first, then every other one of twice that "
-         "power.")  # fmt: skip
-def _even_steps(num_heads):
-    return _powers(num_heads).float()
-
-
-@mistake("sorted",
-         "The numbers are right, their order is not: the extra slopes belong to the last "
-         "heads.")  # fmt: skip
-def _sorted_slopes(num_heads):
-    return _slopes(num_heads).sort(descending=True).values
-
-
-def _nearest_power(num_heads: int) -> Tensor:
-    power = 2 ** round(math.log2(num_heads))
-    return torch.cat([_powers(power), _powers(2 * power)[0::2]])[:num_heads].float()
-
-
-SLOPES = Exercise(
-    slug="alibi-slopes", title="Slopes for any number of heads", kind="implement", minutes=15,
-    points=3, name="slopes", reference=_slopes, cases=_slope_cases,
-    domain={"num_heads": Number(1, 128, whole=True)},
-    roundings=1e-5 / torch.finfo(torch.float32).eps, scale=lambda num_heads: 0.0,
-    forbidden=("alibi_slopes", "ALiBi"),
-    hints=(
-        "Begin with powers of two: for 8 heads the slopes are 1/2, 1/4, ..., 1/256, for 2 heads "
-        "1/16 and 1/256. Then find the largest power of two that is not above num_heads.",
-        "For 12 heads: the 8 slopes for 8 heads, then 4 of the 16 slopes for 16 heads. Those are "
-        "2^-0.5, 2^-1, 2^-1.5, ...: every other one from the first is new, and you have the rest.",
-        "finer[0::2] takes every other one from the first, and [: num_heads - power] as many as "
-        "are missing. They go to the end, unsorted.",
-    ),
-    mistakes=(
-        _even_steps,
-        Mistake("filled up with the first of the finer slopes",
-                "You took the finer slopes one after the other, and every second of those is "
-                "there already. Take every other one: [0::2].", _slopes_with(new=slice(None))),
-        Mistake("filled up from the second of the finer slopes",
-                "[1::2] takes exactly the slopes that are there already. Begin with the first: "
-                "[0::2].", _slopes_with(new=slice(1, None, 2))),
-        Mistake("cut from the power of two above",
-                "These are the first slopes of a larger model: the flat heads, which see far, are "
-                "missing.", lambda n: _powers(2 ** math.ceil(math.log2(n)))[:n].float()),
-        _sorted_slopes,
-        Mistake("the nearest power of two",
-                "This rounds log2(num_heads): 12 heads begin with the slopes of 16. The power of "
-                "two below comes first.", _nearest_power),
-        Mistake("h counted from 0", "The first slope of 8 heads is 1/2, not 1: h runs from 1 to P.",
-                _slopes_with(first=0)),
-        Mistake("filled up with the last of the finer slopes",
-                "Every other one is right, but from the first on: for 12 heads these are the "
-                "first, third, fifth and seventh of the 16 slopes.",
-                lambda n: torch.cat([_slopes(2 ** int(math.log2(n))),
-                                     _powers(2 * 2 ** int(math.log2(n)))[0::2]
-                                     .flip(0)[: n - 2 ** int(math.log2(n))].flip(0).float()])),
-        Mistake("extra slopes put first",
-                "The slopes of the power of two below come first, the extra ones after them.",
-                lambda n: _slopes(n).roll(n - 2 ** int(math.log2(n)))),
-        Mistake("powers of two only", "For 12 heads there should be 12 slopes; you return 8.",
-                _slopes_with(new=slice(0))),
-    ),
-)  # fmt: skip
-
 # repair: T5 buckets with the sign flipped ------------------------------------------------------
 
 
@@ -359,14 +267,15 @@ DECODER_BUCKET = Exercise(
     ),
     mistakes=(
         Mistake("sign flipped",
-                "All keys before the query get bucket 0: the decoder sees its past as one bag. "
-                "Here a positive distance means the past.",
+                "All keys before the query get bucket 0: the bias tells no past token from "
+                "another. Here a positive distance means the past.",
                 _bucket(past=lambda relative: (-relative).clamp(min=0))),
         Mistake("last bucket not open",
                 "From max_distance on, the formula gives buckets for which the table has no row. "
                 "Clamp to num_buckets - 1.", _bucket(highest=_open)),
         Mistake("sign flipped and last bucket not open",
-                "These are the published buckets, unchanged: the past is still one bag.",
+                "These are the published buckets, unchanged: the bias still tells no past token "
+                "from another.",
                 _bucket(past=lambda relative: (-relative).clamp(min=0), highest=_open)),
         Mistake("one bucket too many",
                 "Buckets are counted from 0, so the last one is num_buckets - 1. Clamp the bucket "
@@ -390,344 +299,310 @@ DECODER_BUCKET = Exercise(
     ),
 )  # fmt: skip
 
-# repair: ALiBi in half precision ---------------------------------------------------------------
-
-
-def _distances(q_positions: Tensor, k_positions: Tensor) -> Tensor:
-    return (q_positions[:, None] - k_positions).abs()
-
-
-def _bias(scores, slopes, q_positions, k_positions):
-    bias = -slopes.double()[:, None, None] * _distances(q_positions, k_positions)
-    return bias.to(scores.dtype)
-
-
-def _alibi_weights(scores, slopes, q_positions, k_positions):
-    return (scores + _bias(scores, slopes, q_positions, k_positions)).softmax(dim=-1)
-
-
-def _largest_weights(scores, slopes, q_positions, k_positions):
-    """What a weight's error is counted in: the largest weight of its query.
-
-    In half precision it counts as rounded to that dtype. In float32 the published m j is right, so
-    an error in proportion to m j is allowed.
-    """
-    weights = _alibi_weights(scores.double(), slopes, q_positions, k_positions)
-    largest = weights.amax(dim=-1, keepdim=True)
-    if scores.dtype == torch.float32:
-        return largest * (1 + slopes[:, None, None] * k_positions)
-    return largest * torch.finfo(scores.dtype).eps / torch.finfo(torch.float32).eps
-
-
-def _alibi_cases(rng: Random) -> list[Case]:
-    def case(
-        q_positions, k_positions, heads=2, batch=1, dtype=torch.bfloat16, size=0.1, slopes=None
-    ) -> Case:
-        slopes = _powers(16)[0::2][:heads] if slopes is None else torch.tensor(slopes)
-        scores = size * normal(rng, batch, len(slopes), len(q_positions), len(k_positions))
-        hidden = k_positions > q_positions[:, None]
-        return {
-            "scores": scores.masked_fill(hidden, -torch.inf).to(dtype),
-            "slopes": slopes.float(),  # mostly no powers of two: products round
-            "q_positions": q_positions,
-            "k_positions": k_positions,
-        }
-
-    steps = torch.arange(0, 1001, 50)
-    far = 8 * rng.randint(100, 120) + 5
-    here = torch.arange(6)
-    repeated = case(torch.tensor([1000]), steps, dtype=torch.float32, slopes=[1 / 256, 0.7, 1 / 64])
-    return [
-        case(here, here, batch=2, dtype=torch.float32, size=1.0),
-        case(torch.tensor([far]), torch.arange(far - 9, far + 1)),
-        case(torch.arange(1001, 1007), torch.arange(995, 1007), batch=2, heads=3),
-        case(torch.tensor([4, 9, 30]), torch.tensor([0, 3, 8, 9, 27]), dtype=torch.float32),
-        case(torch.tensor([2007, 2003, 2007]), torch.tensor([2006, 1000, 2003, 1999, 1999, 2001])),
-        case(here, here, size=1.0),
-        case(torch.tensor([7]), torch.tensor([7]), heads=1),
-        repeated,
-        case(torch.tensor([500, 1000]), steps, slopes=[1 / 256, 1 / 32]),
-        case(
-            torch.tensor([100, 701, 1000]),
-            torch.cat([torch.arange(94, 101), 690 + here, steps[15:]]),
-            slopes=[1 / 2, 0.4, 0.9],
-        ),
-        case(
-            torch.tensor([5003, 70_001]),
-            torch.cat([4998 + here, 69_996 + here]),
-            dtype=torch.float16,
-        ),
-        case(  # farther than float16 reaches, with slopes to which that is still near
-            torch.tensor([79_000, 70_007]),
-            torch.tensor([0, 78_998, 5, 4001]),
-            dtype=torch.float16,
-            slopes=[1e-5, 3e-6],
-        ),
-        {**repeated, "q_positions": torch.tensor([1050])},
-        {**repeated, "k_positions": 1000 - steps},
-        {**repeated, "slopes": repeated["slopes"].flip(0)},
-        {**repeated, "scores": repeated["scores"].flip(1) - 0.5},
-    ]
-
-
-@mistake("places in bfloat16",
-         "bfloat16 holds every whole number only up to 256; near 1000 it holds one in four, so "
-         "neighbouring keys get the same bias.")  # fmt: skip
-def _by_place(scores, slopes, q_positions, k_positions):
-    places = k_positions.to(scores.dtype)
-    return (scores + slopes.to(scores.dtype)[:, None, None] * places).softmax(dim=-1)
-
-
-@mistake("distances in the dtype of scores",
-         "A float16 ends at 65504, so a larger distance becomes infinite before it meets its "
-         "slope. Multiply in float32, and round the product.")  # fmt: skip
-def _distances_in_the_dtype_of_scores(scores, slopes, q_positions, k_positions):
-    distance = _distances(q_positions, k_positions).to(scores.dtype)
-    return (scores - slopes.to(scores.dtype)[:, None, None] * distance).softmax(dim=-1)
-
-
-@mistake("positions rounded before they are subtracted",
-         "The difference of two rounded positions is as wrong as they are. Subtract integers, "
-         "convert afterwards.")  # fmt: skip
-def _rounded_before_subtracting(scores, slopes, q_positions, k_positions):
-    distance = _distances(q_positions.to(scores.dtype), k_positions.to(scores.dtype))
-    return (scores - slopes.to(scores.dtype)[:, None, None] * distance).softmax(dim=-1)
-
-
-@mistake("places exact, their bias rounded",
-         "m j is computed in float32 now, but it is in the hundreds, so it is rounded all the "
-         "same when it is added to bfloat16 scores. The bias of a small distance is "
-         "small.")  # fmt: skip
-def _by_place_in_float32(scores, slopes, q_positions, k_positions):
-    bias = slopes.float()[:, None, None] * k_positions.float()
-    return (scores + bias.to(scores.dtype)).softmax(dim=-1)
-
-
-@mistake("counted from one place for all queries",
-         "m (j - last) is small for keys near that one place alone. For a query that stands long "
-         "before, the biases of its nearest keys are large, and are rounded. Count from each "
-         "query.")  # fmt: skip
-def _from_the_last_key(scores, slopes, q_positions, k_positions):
-    last = k_positions.max().expand(len(q_positions))
-    return _alibi_weights(scores, slopes, last, k_positions)
-
-
-@mistake("counted from the last key, in the dtype of scores",
-         "m (j - last) is small for keys near that one place alone, and rounded for a query that "
-         "stands long before. Count from each query, and multiply in float32.")  # fmt: skip
-def _from_the_last_key_rounded(scores, slopes, q_positions, k_positions):
-    behind = (k_positions - k_positions.max()).to(scores.dtype)
-    return (scores + slopes.to(scores.dtype)[:, None, None] * behind).softmax(dim=-1)
-
-
-@mistake("positions not used",
-         "This counts rows and columns. In one of the cases keys are missing in between, so that "
-         "neighbours in the tensor stand far apart in the text.")  # fmt: skip
-def _by_column(scores, slopes, q_positions, k_positions):
-    queries, keys = scores.shape[-2:]
-    rows, columns = torch.arange(keys - queries, keys), torch.arange(keys)
-    return _alibi_weights(scores, slopes, rows, columns)
-
-
-ALIBI_WEIGHTS = Exercise(
-    slug="alibi-half-precision", title="Repair: slopes that lose count", kind="repair",
-    minutes=15, points=2, name="alibi_weights", reference=_alibi_weights, cases=_alibi_cases,
-    domain={
-        "scores": Tensors((4, 4), (torch.float16, torch.bfloat16, torch.float32)),
-        "slopes": Tensors((1, 1)),
-        "q_positions": Positions(80_000, axes=(1, 1)),
-        "k_positions": Positions(80_000, axes=(1, 1)),
-    },
-    roundings=4, scale=_largest_weights,
-    properties=(
-        Property("the weights have the dtype of scores",
-                 lambda case, value: value.dtype == case["scores"].dtype),
-    ),
-    forbidden=("relative_positions", "ALiBi", "by_distance", "distances_of"),
-    hints=(
-        "Print torch.arange(1000, 1008).to(torch.bfloat16). How many different numbers are left?",
-        "Neighbouring keys share one rounded place, so their biases are equal. The distance from "
-        "the query to a near key is a small number, which bfloat16 holds exactly.",
-        "Subtract positions while they are integers: q_positions[:, None] - k_positions. Multiply "
-        "with the slopes in float32, and round the product once, to scores.dtype.",
-    ),
-    mistakes=(
-        _by_place,
-        _rounded_before_subtracting,
-        _distances_in_the_dtype_of_scores,
-        _by_place_in_float32,
-        _from_the_last_key,
-        _from_the_last_key_rounded,
-        Mistake("weights no longer in the dtype of scores",
-                "The numbers are right, but a bfloat16 model gets float32 back.",
-                lambda scores, slopes, i, j: torch.softmax(
-                    scores - slopes.float()[:, None, None] * _distances(i, j), dim=-1)),
-        _by_column,
-        Mistake("far keys favoured",
-                "Your bias grows with the distance, so far keys gain. It must be minus the slope "
-                "times the distance.",
-                lambda scores, slopes, i, j: _alibi_weights(scores, -slopes, i, j)),
-        Mistake("bias added after the softmax",
-                "The weights of a row no longer add up to 1. Add the bias to the scores.",
-                lambda scores, slopes, i, j:
-                    scores.softmax(dim=-1) + _bias(scores, slopes, i, j)),
-    ),
-)  # fmt: skip
-
 # write the test --------------------------------------------------------------------------------
 
-Bias = Callable[[Tensor, Tensor, int], Tensor]
+Bias = Callable[[Tensor, Tensor], Tensor]
+STEPS = torch.tensor([-0.5, 0.25, 1.0])  # of three heads
+LAST_HEAD = torch.tensor([0.0, 0.0, 1.0])[:, None, None]
 
 
-def _alibi(
-    slopes: Callable[[int], Tensor] = _slopes,
+def _bias(
     place: Callable[[Tensor], Tensor] = lambda positions: positions,
-    distance: Callable[[Tensor, Tensor], Tensor] = _distances,
+    distance: Callable[[Tensor, Tensor], Tensor] = lambda i, j: i[:, None] - j,
+    number: Callable[[Tensor], Tensor] = lambda distance: distance.abs(),
+    more: Callable[[Tensor, Tensor], Tensor] = lambda i, j: torch.zeros(3, 1, 1),
 ) -> Bias:
-    """ALiBi's bias, or what becomes of it when one of these choices is another."""
+    """A bias of three heads, `more` of which may depend on something else than distances."""
 
-    def bias(q_positions, k_positions, num_heads):
+    def bias(q_positions, k_positions):
         distances = distance(place(q_positions), place(k_positions))
-        return -slopes(num_heads)[:, None, None] * distances
+        return STEPS[:, None, None] * number(distances) + more(q_positions, k_positions)
 
     return bias
 
 
-def _alibi_in_loops(q_positions, k_positions, num_heads):
-    slopes = _slopes(num_heads).tolist()
-    rows = [[[-m * abs(i - j) for j in k_positions.tolist()] for i in q_positions.tolist()]
-            for m in slopes]  # fmt: skip
-    return torch.tensor(rows, dtype=torch.float64)
+def _in_a_row(i, j):
+    """Distances of queries and keys that are counted, the last of both at one place."""
+    return torch.arange(len(j) - len(i), len(j))[:, None] - torch.arange(len(j))
 
 
-def _alibi_by_outer_product(q_positions, k_positions, num_heads):
-    distance = _distances(q_positions, k_positions).float()
-    return torch.einsum("h,qk->hqk", -_slopes(num_heads), distance)
+def _from_a_table(q_positions, k_positions):
+    table = torch.sin(7.0 * torch.arange(33).double()[:, None] * torch.tensor([1, 2, 5]))
+    rows = (q_positions[:, None] - k_positions).clamp(-16, 16) + 16
+    return table[rows].permute(2, 0, 1)
 
 
-def _flattest_head_without_bias(num_heads):
-    return _slopes(num_heads) * (_slopes(num_heads) > 2.0**-8)
+def _one_by_one(q_positions, k_positions):
+    rows = [[[step * (i - j) / 8 for j in k_positions.tolist()] for i in q_positions.tolist()]
+            for step in (1.0, 0.1)]  # fmt: skip
+    return torch.tensor(rows)
 
 
-def _first_extra_head_repeats_head_0(num_heads):
-    power, slopes = 2 ** int(math.log2(num_heads)), _slopes(num_heads)
-    return torch.where(torch.arange(num_heads) == power, slopes[0], slopes)
+def _position_less_position(q_positions, k_positions):
+    return 0.1 * q_positions.float()[:, None] - 0.1 * k_positions.float()[None, None]
 
 
-def _first_heads_reversed(num_heads):
-    power, slopes = 2 ** int(math.log2(num_heads)), _slopes(num_heads)
-    return torch.cat([slopes[:power].flip(0), slopes[power:]])
-
-
-def _agrees(
+def _test_distances(
     bias: Bias,
-    q_positions: list[int],
-    k_positions: list[int],
-    num_heads: int,
-    heads: slice = slice(None),
+    q_positions: tuple[int, ...] = (300, 5, 1000),
+    k_positions: tuple[int, ...] = (0, 997, 7, 297, 3, 1001),
+    rows: Callable[[Tensor], Tensor] = lambda got: got,
+    room: float = 1e-3,
 ) -> None:
-    arguments = torch.tensor(q_positions), torch.tensor(k_positions), num_heads
-    expected, got = _alibi_in_loops(*arguments), bias(*arguments)
-    assert got.shape == expected.shape
-    assert torch.allclose(got[heads].double(), expected[heads], rtol=1e-4)
+    """Each pair alone, and again in another place, gives what it gives among the others."""
+    got = rows(bias(torch.tensor(q_positions), torch.tensor(k_positions)))
+    for a, i in enumerate(q_positions):
+        for b, j in enumerate(k_positions):
+            for moved in (0, 4000):
+                alone = rows(bias(torch.tensor([i + moved]), torch.tensor([j + moved])))
+                assert torch.allclose(got[:, a, b], alone[:, 0, 0], atol=room, rtol=0)
 
 
-def _test_alibi(bias: Bias) -> None:
-    _agrees(bias, [300, 5], [0, 301, 7], 6)
-    _agrees(bias, [2, 9], [4, 1], 8)
+def _test_move(bias: Bias, by: int, room: float = 1e-3) -> None:
+    here = torch.arange(6)
+    moved = bias(here + by, here + by)
+    assert torch.allclose(bias(here, here), moved, atol=room, rtol=0)
+
+
+def _test_diagonals(bias: Bias) -> None:
+    got = bias(torch.arange(6), torch.arange(6))
+    for offset in range(-5, 6):
+        on_it = got.diagonal(offset, 1, 2)
+        assert torch.allclose(on_it, on_it[:, :1], atol=1e-3)
 
 
 @mistake("accepts every version",
-         "Nothing was raised for any version. Either nothing is asserted, or only what wrong "
-         "numbers satisfy as well, such as a shape, or a comparison with much room.")  # fmt: skip
-def _test_shape_of_bias(bias: Bias) -> None:
-    assert bias(torch.arange(4), torch.arange(4), 12).shape == (12, 4, 4)
+         "Nothing was raised for any version. Either nothing is asserted, or only what every bias "
+         "satisfies, such as its shape.")  # fmt: skip
+def _test_shape(bias: Bias) -> None:
+    assert bias(torch.arange(4), torch.arange(5)).shape[1:] == (4, 5)
 
 
-@mistake("asks for one dtype, to the last bit",
-         "One right version computes in float64. Allow a small difference: torch.allclose(..., "
-         "rtol=1e-4), after bringing both to one dtype.")  # fmt: skip
+@mistake("compares with one bias",
+         "The test asks for the numbers of one certain bias, and rejects others that know only "
+         "distances as well. Compare a bias with itself, at other positions.")  # fmt: skip
+def _test_one_bias(bias: Bias) -> None:
+    here = torch.tensor([9, 2, 700])
+    got, expected = bias(here, here), _bias()(here, here)
+    assert got.shape == expected.shape and torch.allclose(got.float(), expected, atol=1e-3)
+
+
+@mistake("asks for the last bit",
+         "One right version computes with rounded numbers, which differ in their last digits from "
+         "place to place. Allow a small difference, such as 1e-3.")  # fmt: skip
 def _test_to_the_last_bit(bias: Bias) -> None:
-    q_positions, k_positions = torch.tensor([300, 5]), torch.tensor([0, 301, 7])
-    got = bias(q_positions, k_positions, 6)
-    assert got.dtype == torch.float32
-    assert torch.equal(got, _alibi()(q_positions, k_positions, 6))
+    _test_distances(bias, room=0.0)
 
 
-ALIBI_TEST = Exercise(
-    slug="alibi-test", title="Write the test: is this ALiBi?", kind="test", minutes=15, points=3,
-    name="test_alibi", reference=_test_alibi,
+DISTANCES_TEST = Exercise(
+    slug="distances-test", title="Write the test: does it know only distances?", kind="test",
+    minutes=20, points=3, name="test_only_distances", reference=_test_distances,
     versions=(
-        Version("vectorised", True, _alibi()),
-        Version("one number at a time", True, _alibi_in_loops),
-        Version("by an outer product", True, _alibi_by_outer_product),
-        Version("even steps for every number of heads", False, _alibi(_even_steps.answer)),
-        Version("h counted from 0", False, _alibi(_slopes_with(first=0))),
-        Version("slopes sorted", False, _alibi(_sorted_slopes.answer)),
-        Version("keys after the query favoured", False,
-                _alibi(distance=lambda i, j: i[:, None] - j)),
-        Version("far keys favoured", False, _alibi(distance=lambda i, j: -_distances(i, j))),
-        Version("the key's place instead of the distance", False,
-                _alibi(distance=lambda i, j: -j.expand(len(i), -1))),
-        Version("positions not used", False, _alibi(place=_counted)),
+        Version("two heads, one number at a time", True, _one_by_one),
+        Version("a table with a limit of 16, in float64", True, _from_a_table),
+        Version("the same for both directions", True, _bias()),
+        Version("one term for the query, one for the key", True, _position_less_position,
+                "This bias is 0.1 i - 0.1 j, so it depends on i - j alone, but for rounding."),
+        Version("a little more for late keys", False,
+                _bias(more=lambda i, j: 0.05 * (j >= 600).expand(3, 1, -1)),
+                "Its numbers are larger by 0.05 for keys from position 600 on."),
+        Version("the last head looks at the query's position", False,
+                _bias(more=lambda i, j: 0.01 * i[:, None] * LAST_HEAD)),
+        Version("more for the first token of the text", False,
+                _bias(more=lambda i, j: 2.0 * (j == 0).expand(3, 1, -1)),
+                "Its numbers differ for a key at position 0 alone."),
+        Version("counts rows and columns itself", False, _bias(distance=_in_a_row),
+                "It gives right numbers for positions 0, 1, 2, ..., wherever they begin."),
+        Version("divided by the number of keys", False,
+                _bias(number=lambda distance: distance.abs() * 8 / distance.shape[-1]),
+                "The same pair of tokens gets another bias in a longer text."),
         Version("positions rounded to bfloat16", False,
-                _alibi(place=lambda positions: positions.bfloat16().float())),
-        Version("wrong slopes for the extra heads", False,
-                _alibi(_slopes_with(new=slice(1, None, 2))),
-                "With 6 heads, heads 4 and 5 are the extra ones."),
-        Version("wrong slopes for all but the extra heads", False, _alibi(_first_heads_reversed),
-                "With 6 heads, only heads 4 and 5 are right."),
-        Version("wrong slope for the first extra head", False,
-                _alibi(_first_extra_head_repeats_head_0),
-                "With 6 heads, head 4 has the slope of head 0, and the others are right."),
-        Version("no bias for the flattest head", False, _alibi(_flattest_head_without_bias),
-                "With 6 heads, head 3 has the bias 0 everywhere, and the others are right."),
+                _bias(place=lambda positions: positions.bfloat16().float()),
+                "Positions up to 256 come through unchanged."),
+        Version("positions that begin anew after 512", False,
+                _bias(place=lambda positions: positions % 512),
+                "It is right as long as all positions lie below 512."),
         Version("the first query's distances for all", False,
-                _alibi(distance=lambda i, j: _distances(i[:1].expand(len(i)), j))),
-        Version("distances above 256 cut off", False,
-                _alibi(distance=lambda i, j: _distances(i, j).clamp(max=256))),
+                _bias(distance=lambda i, j: i[:1].expand(len(i))[:, None] - j)),
+        Version("keys sorted", False,
+                _bias(place=lambda positions: positions.sort().values),
+                "It is right as long as positions come in rising order."),
+        Version("distances from the last key", False,
+                _bias(more=lambda i, j: 0.05 * (j.max() - j).expand(3, 1, -1)),
+                "When the whole text moves, its numbers stay. A key that is added changes them."),
     ),
     hints=(
-        "Which numbers do you know without a program? For 6 heads the slopes are those of 4 heads, "
-        "2^-2, 2^-4, 2^-6, 2^-8, then 2^-1 and 2^-3.",
-        "Which inputs make faults show? 8 heads hide wrong slopes. Keys that all stand before the "
-        "query hide a missing absolute value. Positions 0, 1, 2, ... and small distances hide "
-        "three more, a single query and a single head as well.",
-        "Try q_positions [300, 5], k_positions [0, 301, 7] and 6 heads, and compare with -slope "
-        "times |i - j| for every head, allowing a small difference.",
+        "You do not know the numbers of the bias, so you cannot compare with them. What can you "
+        "compare a bias with? With itself: the same distance must give the same number, at other "
+        "positions, in another call, beside other tokens.",
+        "It is not enough to move a text: several wrong versions do not change when positions 0, "
+        "1, 2, ... all move. Ask for one pair alone, and for the same pair among other queries and "
+        "keys.",
+        "Take positions with gaps, not in order, some of them above 512, such as queries 300, 5, "
+        "1000 and keys 0, 997, 7. Compare each number with what the bias gives for the pair alone, "
+        "and for the pair moved by 4000, with room for rounding, for all heads.",
     ),
     mistakes=(
-        Mistake("only eight heads and positions 0, 1, 2, ...",
-                "For 8 heads all slopes agree with the simple formula, and small positions hide "
-                "rounding. Use 6 or 12 heads, gaps, and a position above 256.",
-                lambda bias: _agrees(bias, [0, 1, 2, 3, 4], [0, 1, 2, 3, 4], 8)),
-        Mistake("only positions 0, 1, 2, ...",
-                "Small positions without gaps hide a version that counts itself, one that rounds "
-                "positions and one that cuts off large distances. Use gaps, and a position and a "
-                "distance above 256.",
-                lambda bias: _agrees(bias, [0, 1, 2, 3, 4], [0, 1, 2, 3, 4], 6)),
-        Mistake("only a power of two as number of heads",
-                "For 4 or 8 heads there are no extra heads, so a version that gets these wrong "
-                "passes. Use 6 or 12 heads.",
-                lambda bias: _agrees(bias, [300, 5], [0, 301, 7], 8)),
-        Mistake("no large distance",
-                "A version that cuts off distances above 256 passes. Let a key stand further than "
-                "that from a query.",
-                lambda bias: _agrees(bias, [300, 290], [299, 301, 287], 6)),
-        _test_shape_of_bias,
-        Mistake("the extra heads not compared",
-                "With 6 heads, a test of one or more of the first four heads accepts versions "
-                "whose last two are wrong. Compare all heads.",
-                lambda bias: _agrees(bias, [300, 5], [0, 301, 7], 6, slice(1))),
-        Mistake("one query only",
-                "With a single query nobody sees whether each query has its distances. Take two "
-                "that stand apart.", lambda bias: _agrees(bias, [300], [0, 301, 7], 6)),
-        Mistake("keys before the query only",
-                "Without a mask keys also stand after the query, and a version without the "
-                "absolute value favours them. Let one key come later than a query.",
-                lambda bias: _agrees(bias, [400, 500], [3, 257, 399], 6)),
+        _test_shape,
+        _test_one_bias,
         _test_to_the_last_bit,
+        Mistake("only moves a whole text",
+                "The test moves positions 0, 1, 2, ... together. Versions that count rows, divide "
+                "by the number of keys or take the first query's distances do not change then. "
+                "Compare a pair with the same pair beside other tokens, too.",
+                lambda bias: _test_move(bias, 1000)),
+        Mistake("moves a text by a little",
+                "The test moves a text and stays at small positions, where rounded positions and "
+                "those that begin anew show nothing. Move further, and compare a pair with the "
+                "same pair beside other tokens.",
+                lambda bias: _test_move(bias, 10)),
+        Mistake("only the diagonals of one text",
+                "The test compares the numbers on each diagonal of one short text. Versions whose "
+                "numbers change with the text or at large positions pass.", _test_diagonals),
+        Mistake("one head only",
+                "The test looks at the first head. One wrong version is wrong in its last head "
+                "alone.", lambda bias: _test_distances(bias, rows=lambda got: got[:1])),
+        Mistake("too much room",
+                "The test accepts differences of several units. Some wrong versions are off by "
+                "less.", lambda bias: _test_distances(bias, room=5.0)),
     ),
 )  # fmt: skip
 
-EXERCISES = (CLIPPED_BIAS, BUCKET_BY_HAND, SLOPES, DECODER_BUCKET, ALIBI_WEIGHTS, ALIBI_TEST)
+# a stretch: further than the table is long -----------------------------------------------------
+
+TEXT = 150
+STEEP = 40.0
+
+
+def _far_tables(
+    layers: Callable[[int, int], int] = lambda distance, m: -(-distance // (m - 1)),
+    steps: Callable[[int, int, int], list[int]] | None = None,
+    high: float = STEEP,
+    low: float = 0.0,
+    sign: int = 1,
+) -> Callable[[int, int], Tensor]:
+    """One table for each layer, all of one row that is higher than the others."""
+
+    def tables(distance, max_distance):
+        count = layers(distance, max_distance)
+        each = (steps or _largest_first)(distance, max_distance, count)
+        made = torch.full((count, 2 * max_distance + 1), low)
+        made[torch.arange(count), max_distance + sign * torch.tensor(each)] = high
+        return made
+
+    return tables
+
+
+def _largest_first(distance: int, max_distance: int, count: int) -> list[int]:
+    left, steps = distance, []
+    for _ in range(count):
+        steps.append(min(left, max_distance - 1))
+        left -= steps[-1]
+    return steps
+
+
+def _read_through(tables: Tensor) -> Tensor:
+    """What share each token reads of each first value, after all layers."""
+    place, far = torch.arange(TEXT), tables.shape[-1] // 2
+    rows = (place[:, None] - place).clamp(-far, far) + far
+    share = torch.eye(TEXT, dtype=torch.float64)
+    for table in tables.double():
+        share = table[rows].softmax(dim=-1) @ share
+    return share
+
+
+def _far_evidence(answer, distance, max_distance):
+    """What the stacked layers read, and signs of why it is something else."""
+    made = answer(distance, max_distance)
+    if not isinstance(made, Tensor) or made.ndim != 2 or made.shape[1] != 2 * max_distance + 1:
+        shape = tuple(made.shape) if isinstance(made, Tensor) else type(made).__name__
+        raise RuntimeError(
+            f"tables must be a tensor of shape (layers, {2 * max_distance + 1}), got {shape}"
+        )
+    fewest = -(-distance // (max_distance - 1))
+    if len(made) > 3 * fewest + 100 or not len(made):
+        raise RuntimeError(f"one layer at least, and far fewer than you made, got {len(made)}")
+    share = _read_through(made)
+    numbers = bool(share.isfinite().all())
+    right = share.diagonal(-distance) if numbers else torch.ones(1)
+    middle = share[TEXT // 2] if numbers else torch.eye(TEXT)[TEXT // 2 - distance]
+    mean = TEXT // 2 - float((middle * torch.arange(TEXT)).sum())
+    return {"numbers": numbers, "reads": bool(right.min() >= 0.99),
+            "layers too many": max(0, len(made) - fewest) if right.min() >= 0.99 else 0,
+            "mean distance": round(mean) if abs(mean) < 1000 else 0}  # fmt: skip
+
+
+def _far_cases(rng: Random) -> list[Case]:
+    pairs = [(6, 4), (7, 4), (6, 3), (1, 2), (40, 8), (40, 2), (rng.randint(21, 39), 7), (3, 8),
+             (rng.randint(9, 20), 5), (8, 8)]  # fmt: skip
+    return [{"distance": distance, "max_distance": limit} for distance, limit in pairs]
+
+
+def _holds(what: str) -> Callable[[Case, Any], bool]:
+    return lambda case, evidence: bool(evidence[what])
+
+
+FAR_TABLES = Exercise(
+    slug="far-tables", title="Stretch: further than the table is long", kind="design",
+    minutes=20, points=3, name="tables", reference=_far_tables(), cases=_far_cases,
+    evidence=_far_evidence,
+    domain={
+        "distance": Number(1, 40, whole=True),
+        "max_distance": Number(2, 8, whole=True),
+    },
+    properties=(
+        Property("all readings are numbers, those of the first tokens of a text as well",
+                 _holds("numbers")),
+        Property("from position `distance` on, each token reads at least 0.99 of the value that "
+                 "stands `distance` before it, in a text of 150 tokens", _holds("reads")),
+        Property("there is no layer more than needed",
+                 lambda case, evidence: evidence["layers too many"] == 0),
+    ),
+    hints=(
+        "One layer with one high row copies the value from a fixed distance to each token. Where "
+        "does the second layer find what the first one copied?",
+        "Distances add up from layer to layer: 3 + 3 = 6. Which is the largest distance that a "
+        "table with the limit max_distance still has for itself?",
+        "The largest step is max_distance - 1, since the last row is shared by all that is further "
+        "away. Take as many steps of that size as fit, and one layer for the rest. A bias of 40 "
+        "leaves hardly any weight to 149 other keys.",
+    ),
+    mistakes=(
+        Mistake("steps of max_distance",
+                "The row for max_distance is shared by all keys further away, so the head reads a "
+                "mixture of them. The largest distance with a row to itself is one less.",
+                _far_tables(lambda distance, m: -(-distance // m),
+                            lambda distance, m, count: _largest_first(distance, m + 1, count))),
+        Mistake("distances with the sign flipped",
+                "The high rows are those of keys after the query. A key that stands before it has "
+                "a row above the middle one.", _far_tables(sign=-1)),
+        Mistake("one step for each token",
+                "Every layer goes one token back. It works, with more layers than needed: a step "
+                "can be as large as max_distance - 1.",
+                _far_tables(lambda distance, m: distance,
+                            lambda distance, m, count: [1] * count)),
+        Mistake("the last step as large as the others",
+                "All layers go back by max_distance - 1, so together they reach too far unless "
+                "that divides the distance. The last layer has to go the rest.",
+                _far_tables(steps=lambda distance, m, count: [m - 1] * count)),
+        Mistake("no layer for the rest",
+                "distance // (max_distance - 1) layers fall short where there is a rest. It needs "
+                "a layer of its own.",
+                _far_tables(lambda distance, m: max(1, distance // (m - 1)))),
+        Mistake("one layer for every distance",
+                "A single layer reaches max_distance - 1 tokens back. Beyond that its last row is "
+                "a mixture.",
+                _far_tables(lambda distance, m: 1,
+                            lambda distance, m, count: [min(distance, m)])),
+        Mistake("a bias that is too small",
+                "The high row has to win against all other keys of a text of 150 tokens, in every "
+                "layer. A bias of 5 is e^5 = 148 times a weight, and there are 149 others.",
+                _far_tables(high=5.0)),
+        Mistake("minus infinity everywhere else",
+                "The first tokens of a text have no key at that distance. All their scores are "
+                "then minus infinity, and the softmax of those is no number. Take a large number "
+                "for the one row instead.", _far_tables(high=0.0, low=-math.inf)),
+    ),
+)  # fmt: skip
+
+EXERCISES = (CLIPPED_BIAS, BUCKET_BY_HAND, DECODER_BUCKET, DISTANCES_TEST, FAR_TABLES)

@@ -34,45 +34,58 @@ def _products(scores: Callable[..., Tensor]) -> Callable[..., Tensor]:
     return scale
 
 
-# the price of a vector for every pair ----------------------------------------------------------
+# what the tensor of all pairs is full of -------------------------------------------------------
 
 
 def _mebibytes(vectors: int, width: int = 64, size: int = 2) -> float:
     return vectors * width * size / 2**20
 
 
+ENDS = 2032 * 2033  # of 2048 queries and keys, the pairs at a distance of 16 or more, both sides
 PRICE = Exercise(
-    slug="shaw-memory", title="The price of a vector for every pair", kind="predict", minutes=5,
-    points=1, name="mebibytes", reference=_mebibytes(2048**2),
+    slug="shaw-memory", title="What fills the tensor of all pairs?", kind="predict", minutes=10,
+    points=1, name="mebibytes", reference=_mebibytes(ENDS), relative_tolerance=1e-4,
     hints=(
-        "How many pairs of a query and a key are there, and how many numbers does each pair get?",
+        "Draw the matrix of pairs, with the distance i - j in each. On which diagonals do pairs "
+        "look up the first or the last row of the table?",
+        "At distance r there are n - r pairs with an earlier key, and as many with a later one. "
+        "Add them up for r = 16, 17, ..., n - 1.",
         "The vectors are the same for all heads and all texts of a batch. A number in bfloat16 "
         "takes 2 bytes, and a MiB has 1024 * 1024 bytes.",
     ),
     mistakes=(
+        Mistake("the whole tensor",
+                "This is the tensor of all pairs. Some of its vectors are not those of an end of "
+                "the table: the pairs at distances -15 to 15 look up other rows.",
+                _mebibytes(2048**2)),
+        Mistake("what is left",
+                "This is the part that the other 31 rows fill. The question asks for the two end "
+                "rows.", _mebibytes(2048**2 - ENDS)),
+        Mistake("one end of the table",
+                "This counts one of the two rows. Pairs with a later key use the first row, and "
+                "pairs with an earlier key the last one.", _mebibytes(ENDS // 2)),
+        Mistake("distance 16 left out",
+                "Distance 16 looks up the last row, too: clipping leaves it as it is, and all "
+                "larger distances join it.", _mebibytes(2031 * 2032)),
+        Mistake("distance 15 counted",
+                "Distance 15 has a row that it does not share. The end rows begin at distance 16.",
+                _mebibytes(2033 * 2034)),
         Mistake("twice too much",
                 "In bfloat16 a number takes 2 bytes; 4 would be float32. And the question is about "
-                "one vector for each pair: those for the values would be a second tensor.",
-                _mebibytes(2048**2, size=4)),
+                "the vectors on keys: those on values would be a second tensor.",
+                _mebibytes(ENDS, size=4)),
         Mistake("eight times too much",
-                "Shaw's vectors are shared by all heads: the 8 heads do not multiply this tensor. "
-                "Nor do the 8 bits of a byte.", _mebibytes(8 * 2048**2)),
-        Mistake("half of it",
-                "A number in bfloat16 takes 2 bytes, and there is a vector for every pair, for "
-                "later keys as well.", _mebibytes(2048**2, size=1)),
-        Mistake("later keys left out",
-                "This counts the keys up to the query itself. Every pair has a vector, also where "
-                "the key stands after the query.", _mebibytes(2048 * 2049 // 2)),
-        Mistake("in GiB", "The amount is right, in GiB. One GiB is 1024 MiB.", 0.5),
-        Mistake("in KiB", "The amount is right, in KiB. One MiB is 1024 KiB.", 512.0 * 2**10),
-        Mistake("in bytes", "The amount is right, in bytes. Divide it by 2**20.", 512.0 * 2**20),
+                "In this exercise the vectors are the same for all heads: the 8 heads do not "
+                "multiply this tensor. Nor do the 8 bits of a byte.", _mebibytes(8 * ENDS)),
+        Mistake("in GiB", "The amount is right, in GiB. One GiB is 1024 MiB.",
+                _mebibytes(ENDS) / 2**10),
+        Mistake("in bytes", "The amount is right, in bytes. Divide it by 2**20.",
+                _mebibytes(ENDS) * 2**20),
         Mistake("a million bytes for a MiB",
                 "These are megabytes. A MiB is 2**20 = 1 048 576 bytes.",
-                _mebibytes(2048**2) * 2**20 / 1e6),
-        Mistake("a vector for each distance",
-                "There are only 2n - 1 distances, and that is the point of this lesson. But the "
-                "question asks for the price of the wasteful way: a vector for each pair.",
-                _mebibytes(2 * 2048 - 1)),
+                _mebibytes(ENDS) * 2**20 / 1e6),
+        Mistake("copies instead of MiB",
+                "This is the number of pairs. Each of them gets 64 numbers of 2 bytes.", ENDS),
     ),
 )  # fmt: skip
 
@@ -283,10 +296,10 @@ def _whole_batch_flattened(scores):
 
 
 SHIFT = Exercise(
-    slug="transformer-xl-shift", title="The relative shift", kind="implement", minutes=20, points=3,
+    slug="transformer-xl-shift", title="The relative shift", kind="implement", minutes=10, points=3,
     name="shifted", reference=_shifted, cases=_score_cases, roundings=0,
-    domain={"scores": Described("float64, float32, float16 or bfloat16, 2 to 5 axes, the last two "
-                                "of one length, also as a transposed view")},
+    domain={"scores": Described("float64, float32, float16 or bfloat16, finite, 2 to 5 axes, the "
+                                "last two of one length, also as a transposed view")},
     forbidden=("relative_shift", "skew"),
     hints=(
         "Write down three rows by hand, as in the lesson. Where in row 0 stands the score at "
@@ -338,35 +351,41 @@ SHIFT = Exercise(
     ),
 )  # fmt: skip
 
-# count the strangers ---------------------------------------------------------------------------
+# strangers with a memory -----------------------------------------------------------------------
 
 STRANGERS = Exercise(
-    slug="transformer-xl-strangers", title="Measure: how many strangers?", kind="measure",
-    minutes=10, points=1, name="strangers",
-    reference=64 * 63 // 2 - 63,  # all above the diagonal but the zeros right beside it
+    slug="transformer-xl-strangers", title="Measure: strangers with a memory", kind="measure",
+    minutes=15, points=2, name="strangers",
+    reference=40 * 39 // 2 - 39,  # all later keys but the zeros right beside each query
     hints=(
-        "Let every row carry its own number: torch.arange(1.0, 65)[:, None].expand(64, 64). After "
-        "the shift, who stands where?",
-        "Compare the shifted matrix with what went in: entries that differ from their row's "
-        "number. Those that are 0 come from the padding and are nobody's score.",
+        "Do it on paper first, with 2 queries and 3 keys: scores 12 11 10 and 22 21 20. The first "
+        "query stands at position 1, so it needs 11 and 10 at keys 0 and 1. How many numbers must "
+        "be dropped after padding?",
+        "The last query stays as it is, so the last numbers must fill the last row again: drop as "
+        "many numbers as there are queries, and cut after every 100.",
+        "Let every row carry its number, torch.arange(1.0, 41)[:, None].expand(40, 100), and "
+        "compare with what comes out. Zeros are padding, and nobody's score.",
     ),
     mistakes=(
         Mistake("padding counted",
-                "This is everything above the diagonal. Some of it is 0 from the padded column, "
-                "and no row's score.", 64 * 63 // 2),
+                "This is everything at later keys. Right beside each query's last key stands a 0 "
+                "from the padded column, which is no row's score.", 40 * 39 // 2),
         Mistake("padding counted, but for the first zero",
                 "Rows numbered from 0 hide the zeros of the padding in row 0 only. Zeros from the "
                 "padding are nobody's score: number the rows from 1, and leave them out.",
-                64 * 63 // 2 - 1),
-        Mistake("the lesson's share",
-                "The lesson's share is that of a matrix of 100 rows, and it is rounded.",
-                round(0.485 * 64 * 64)),
+                40 * 39 // 2 - 1),
+        Mistake("as if all keys had queries",
+                "This is a matrix of 100 rows. Here only 40 tokens are queries; the 60 of the "
+                "memory are keys alone.", 100 * 99 // 2 - 99),
+        Mistake("the memory as queries",
+                "This is a matrix of 60 rows. The memory has no queries.", 60 * 59 // 2 - 59),
         Mistake("one row left out",
-                "Row 0 has the most strangers, 62. Its last 62 entries are scores of row 1.",
-                64 * 63 // 2 - 63 - 62),
+                "Row 0 has the most strangers, 38. Its last 38 entries are scores of row 1.",
+                40 * 39 // 2 - 39 - 38),
         Mistake("only the padding counted",
-                "This is the number of zeros. The question asks for scores of another row.", 63),
-        Mistake("the diagonal counted", "The diagonal is distance 0, and right.", 64 * 65 // 2),
+                "This is the number of zeros. The question asks for scores of another row.", 39),
+        Mistake("the last key of each query counted",
+                "At its own key, distance 0, a query has its own score.", 40 * 41 // 2),
     ),
 )  # fmt: skip
 

@@ -104,7 +104,7 @@ def _growing_frequencies(positions: Tensor, dim: int, base: float) -> Tensor:
 
 ENCODING = Exercise(
     slug="sinusoidal-encoding", title="The sinusoidal encoding", kind="implement",
-    minutes=20, points=3,
+    minutes=15, points=3,
     name="encoding", reference=_encoding, cases=_encoding_cases, scale=_angles,
     domain={
         "positions": Positions(FARTHEST, axes=(0, 3)), "dim": Number(1, 64, whole=True),
@@ -360,10 +360,10 @@ HALF_PRECISION = Exercise(
         "Print torch.tensor([255, 256, 257, 259]).to(torch.bfloat16). Which of the four numbers "
         "are still the same?",
         "bfloat16 keeps 8 binary digits. Positions, frequencies and angles all need more: compute "
-        "them in float64, which serves every dtype, and only the finished sines and cosines in "
-        "x's dtype.",
+        "them in float64, which serves every dtype. Round to x's dtype at the end, the finished "
+        "encoding or, a little more exactly, only its sum with x.",
         "There are three places to change: the arange's dtype, positions.to(...), and the last "
-        "line, whose result must come back in x's dtype, as with x + encoding.to(x.dtype).",
+        "line, whose result must come back in x's dtype, as with (x + encoding).to(x.dtype).",
     ),
     mistakes=(
         _all_in_half_precision,
@@ -480,7 +480,7 @@ def _is_orthogonal(case: Case, matrix: Tensor) -> bool:
 
 SHIFT_MATRIX = Exercise(
     slug="sinusoidal-shift-matrix", title="One matrix for every shift", kind="implement",
-    minutes=20, points=3,
+    minutes=10, points=3,
     name="shift", reference=_shift, cases=_shift_cases, scale=_shift_scale,
     domain={
         "offset": Number(-FARTHEST, FARTHEST, whole=True),
@@ -615,7 +615,7 @@ def _test_ends(encoding: Encoding) -> None:
 
 ENCODING_TEST = Exercise(
     slug="sinusoidal-test", title="Write the test: is this the sinusoidal encoding?", kind="test",
-    minutes=15, points=3,
+    minutes=20, points=3,
     name="test_encoding", reference=_test_encoding,
     versions=(
         Version("vectorised", True, _encoding),
@@ -680,54 +680,60 @@ ENCODING_TEST = Exercise(
 # how far is far --------------------------------------------------------------------------------
 
 
-def _half_similarity(dim: int, exponents: Tensor | None = None) -> int:
-    """The first offset at which cos(PE(p), PE(p + offset)) falls below one half."""
-    frequencies = 10_000.0 ** -(_exponents(dim) if exponents is None else exponents)
+def _half_similarity(base: float, exponents: Tensor | None = None) -> int:
+    """The first offset at which the similarity falls below one half, for dim = 64."""
+    frequencies = base ** -(_exponents(64) if exponents is None else exponents)
     similarity = torch.cos(torch.arange(1, 5000)[:, None] * frequencies).mean(dim=-1)
     return int((similarity < 0.5).nonzero()[0]) + 1
 
 
+def _farthest(step: int = 1000, exponents: Tensor | None = None) -> int:
+    """The largest such offset over the bases from 10 000 to 500 000 in steps of `step`."""
+    return max(_half_similarity(base, exponents) for base in range(10_000, 500_001, step))
+
+
 HALF_SIMILARITY = Exercise(
-    slug="sinusoidal-half-similarity", title="Measure: how far until half the likeness is gone?",
+    slug="sinusoidal-half-similarity", title="Measure: which base carries similarity farthest?",
     kind="measure", minutes=15, points=2,
-    name="offset", reference=lambda: _half_similarity(64),
+    name="offset", reference=_farthest,
     hints=(
-        "Make the encoding of positions 0 to 999 and take the dot product of row 0 with every row. "
-        "What is it at offset 0?",
-        "Divide by the dot product of row 0 with itself, dim/2 = 32, then look for the first "
-        "offset whose value is below 0.5.",
-        "(similarity < 0.5).nonzero()[0] gives the first place where that is so.",
+        "Begin with one base: the similarity at distance k is the mean of cos(k * frequency) over "
+        "the 32 pairs. Find the first k at which it is below one half, and compare with the 28 of "
+        "the task.",
+        "Make this a function of the base, and print what it returns for some bases up to "
+        "500 000. Does it always grow?",
+        "It does not always grow, so no search that supposes so will do. Try all 491 bases in a "
+        "loop, and keep the largest distance.",
     ),
     mistakes=(
-        Mistake("dot product not divided by its value at offset 0",
-                "The dot product starts at 32, not at 1. The question asks where it first falls "
-                "below half of that.",
-                724),
-        Mistake("one before the first below one half",
-                "At this offset the similarity is still above one half. The next offset is the "
-                "first one below.",
-                lambda: _half_similarity(64) - 1),
-        Mistake("exponents that reach 1",
-                "The last exponent is 62/64, a little less than 1: divide 2i by 64.",
-                lambda: _half_similarity(64, torch.linspace(0, 1, 32).double())),
-        Mistake("exponent i/dim instead of 2i/dim",
-                "The exponents run from 0 to 62/64 over the 32 pairs. Yours stop at one half.",
-                lambda: _half_similarity(64, _exponents(64) / 2)),
-        Mistake("a later one below one half",
-                "The similarity is below one half here, but not for the first time: it goes up and "
-                "down.",
-                50),
-        Mistake("distances above one half counted",
-                "The similarity comes up again after it has fallen below one half. The first "
-                "distance is asked for, not how many are above.",
-                55),
+        Mistake("the largest base taken for the best",
+                "This is right for base 500 000. A smaller base carries the similarity farther: "
+                "try them all.",
+                lambda: _half_similarity(500_000)),
+        Mistake("base 10 000",
+                "This is the distance for base 10 000, which the task gives. The base may be "
+                "chosen.",
+                lambda: _half_similarity(10_000)),
+        Mistake("steps between the bases too large",
+                "108 is what base 340 000 gives, and steps of 5000, 10 000 or 100 000 between the "
+                "bases find no more. A base between these goes one further: with it the "
+                "similarity at distance 108 is still above one half. If you tried all 491 bases: "
+                "does your list begin at distance 1?",
+                lambda: _farthest(100_000)),
         Mistake("one after the first below one half",
                 "The distance before this one is below one half already. Does your list begin at "
                 "distance 0 or at 1?",
-                lambda: _half_similarity(64) + 1),
-        Mistake("another width",
-                "This is the answer for dim = 512. The question has dim = 64.",
-                lambda: _half_similarity(512)),
+                lambda: _farthest() + 1),
+        Mistake("the base instead of the distance",
+                "This is the best base, or as good. The question asks for the distance that it "
+                "reaches.",
+                341_000),
+        Mistake("exponents that reach 1",
+                "The last exponent is 62/64, a little less than 1: divide 2i by 64.",
+                lambda: _farthest(exponents=torch.linspace(0, 1, 32).double())),
+        Mistake("exponent i/dim instead of 2i/dim",
+                "The exponents run from 0 to 62/64 over the 32 pairs. Yours stop at one half.",
+                lambda: _farthest(exponents=_exponents(64) / 2)),
     ),
 )  # fmt: skip
 

@@ -38,7 +38,7 @@ COUNT_PLACES = Exercise(
     mistakes=(
         Mistake("the batch counted as the length",
                 "This counts the texts, not the places in a text: the first axis of tokens is the "
-                "batch. Published code has this bug again and again.",
+                "batch. Use the second axis.",
                 lambda tokens: torch.arange(tokens.shape[0])),
         Mistake("counts from 1",
                 "Positions in this course are zero-based: the first token stands at 0.",

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 import torch
 from matplotlib.figure import Figure
 
 from course_lab.figures.measured import methods
+from course_lab.figures.plots import numbers
+from course_lab.figures.style import figure
 from course_lab.real_configs import MODELS
+from course_lab.rope_config import Rope
 from course_lib.encodings import by_parts, interpolated, ntk_aware, yarn
 
 
@@ -30,3 +36,21 @@ def real_model(name: str) -> Figure:
         yticks=ticks, yticklabels=[str(tick) for tick in ticks],
         ylim=(0.9, 1.2 * max(float(ratios.max()) for ratios in slowed.values())),
     )  # fmt: skip
+
+
+def slowing(ropes: Sequence[Rope], title: str) -> Figure:
+    """How much each pair of a model is slowed, over its wavelength before; layers by marker."""
+    fig, ax = figure(7.4, 3.6)
+    for rope, marker in zip(ropes, "os^vDP", strict=False):
+        wavelengths, slowed = numbers(2 * math.pi / rope.plain), numbers(rope.slowed)
+        label = f"{rope.layers or rope.kind}, base {rope.base:g}"
+        ax.plot(wavelengths, slowed, marker=marker, markersize=4, linewidth=1, label=label)
+        ax.axvline(rope.original_length, color="0.5", linewidth=1, linestyle=":")
+    finite = [float(one) for rope in ropes for one in rope.slowed if one < math.inf]
+    ticks = [2**k for k in range(1 + math.ceil(math.log2(max(2.0, *finite))))]
+    ax.set(title=title, xlabel="wavelength before (tokens); dotted: one turn in the trained length",
+           ylabel="slowed by", xscale="log", yscale="log", yticks=ticks,
+           yticklabels=[str(tick) for tick in ticks], ylim=(0.9, 1.2 * ticks[-1]))  # fmt: skip
+    ax.minorticks_off()
+    ax.legend()
+    return fig

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from course_lab.benchmark import Cost
 from course_lab.figures.plots import lengths_axis, numbers
-from course_lab.figures.style import BLACK, DIVERGING, figure, look_of
+from course_lab.figures.style import BLACK, BLUE, DIVERGING, RED, figure, look_of
 
 MONOSPACE = 0.602  # width of a letter as a multiple of the font size
 
@@ -41,24 +41,24 @@ def causal_maps(terms: Mapping[str, Tensor], title: str) -> Figure:
 
 
 def one_query(
-    terms: Mapping[str, Tensor], weights: Tensor, letters: str, query: int, title: str
+    by_distance: Tensor, alike: Tensor, weights: Tensor, letters: str, query: int, title: str
 ) -> Figure:
-    """Above, what each term adds to the score of each key that `query` sees; below, the weights."""
+    """Above, `alike` and the query's row of `by_distance`, the others grey; below, its weights."""
     width, left, right = 7.4, 0.09, 0.99
-    fig, (above, below) = figure(width, 4.4, rows=2, layout="none")
-    fig.subplots_adjust(left, 0.15, right, 0.87, hspace=0.1)
-    keys = np.arange(query + 1)
-    for name, term in terms.items():
-        above.plot(keys, numbers(term)[: query + 1], label=name, linewidth=1.5)
+    fig, (above, below) = figure(width, 4.6, rows=2, layout="none")
+    fig.subplots_adjust(left, 0.14, right, 0.87, hspace=0.42)
+    scores, distances = numbers(by_distance), np.arange(by_distance.shape[1])
+    others = np.unique(scores.round(3), axis=0)  # equal letters ask alike: draw them once
+    above.plot(distances, others.T, color="#CCCCCC", linewidth=0.7, linestyle="-", zorder=1)
+    look = {"color": BLUE, "linestyle": "-", "marker": "o", "markersize": 4}
+    above.plot(distances, scores[query], label=f"(b) of this query, {letters[query]!r}", **look)
+    above.plot(distances, numbers(alike), label="(d), for every query", color=RED, linestyle="--")
     above.axhline(0, color=BLACK, linewidth=0.6, linestyle="-")
-    low, high = above.get_ylim()
-    above.set(ylabel="score", ylim=(min(low, -1), max(high, 1)))
-    above.legend(ncols=len(terms), fontsize=8, loc="lower left", bbox_to_anchor=(0, 0.98))
-    below.bar(keys, numbers(weights)[: query + 1], color="#8FB8D0")
+    above.set(ylabel="score", xlabel="distance (tokens)", xticks=distances)
+    above.legend(ncols=2, fontsize=8, loc="lower left", bbox_to_anchor=(0, 0.96))
+    below.bar(np.arange(query + 1), numbers(weights)[: query + 1], color="#8FB8D0")
     below.plot(query, 0, "^", color=BLACK, clip_on=False)
-    below.set(ylabel="weight", ylim=(0, 1))
-    for ax in (above, below):
-        ax.set(xlim=(-0.5, len(letters) - 0.5), xticks=[])
+    below.set(ylabel="weight", ylim=(0, 1), xlim=(-0.5, len(letters) - 0.5), xticks=[])
     shown = letters.replace("\n", "↵").replace(" ", "·")
     size = 72 * width * (right - left) / (MONOSPACE * len(letters))
     below.text(-0.5, -0.08, shown, va="top", family="monospace", fontsize=size)

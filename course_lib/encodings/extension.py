@@ -173,9 +173,9 @@ def from_rope_parameters(
     parameters = _of_layer(parameters, layer_type)
     kind = parameters.get("rope_type", parameters.get("type", "default"))
     kind = "longrope" if kind == "su" else kind  # Phi-3's first name for it
-    if kind not in _READERS:
-        raise ValueError(f"rope_type {kind!r} is not supported; there are {', '.join(_READERS)}")
-    reader, keys = _READERS[kind]
+    if kind not in ROPE_TYPES:
+        raise ValueError(f"rope_type {kind!r} is not supported; there are {', '.join(ROPE_TYPES)}")
+    reader, keys = ROPE_TYPES[kind]
     common = {"rope_type", "type", "rope_theta", "partial_rotary_factor"}
     unknown = {key for key, value in parameters.items() if value is not None} - common - keys
     if unknown:
@@ -257,7 +257,7 @@ def _read_proportional(c: _Config) -> ScaledFrequencies:
 
 _ORIGINAL = "original_max_position_embeddings"
 _LLAMA = ("factor", _ORIGINAL, "low_freq_factor", "high_freq_factor")
-_READERS: dict[str, tuple[Callable[[_Config], ScaledFrequencies], set[str]]] = {
+ROPE_TYPES: dict[str, tuple[Callable[[_Config], ScaledFrequencies], set[str]]] = {
     "default": (lambda c: ScaledFrequencies(c.frequencies()), set()),
     "linear": (lambda c: interpolated(c.frequencies(), c.get("factor")), {"factor"}),
     "dynamic": (_read_dynamic, {"factor"}),

@@ -132,6 +132,34 @@ def add_rows_test_one_position_at_a_time(add_rows):
         assert not inside or torch.allclose(out[1, 0], 3 + table[position], atol=1e-4), position
 
 
+def continued_by_pinv(table, new_length):
+    step = torch.linalg.pinv(table[:-1]) @ table[1:]
+    out = table
+    while len(out) < new_length:
+        out = torch.cat([out, out[-1:] @ step])
+    return out[:new_length]
+
+
+def continued_by_normal_equations(table, new_length):
+    before, after = table[:-1], table[1:]
+    step = torch.linalg.solve(before.T @ before, before.T @ after)
+    powers = [
+        table[-1] @ torch.linalg.matrix_power(step, k)
+        for k in range(1, new_length - len(table) + 1)
+    ]
+    return torch.stack([*table, *powers])[:new_length]
+
+
+def continued_by_numpy(table, new_length):
+    rows = table.numpy()
+    width = rows.shape[1]
+    step = np.linalg.solve(rows[:width], rows[1 : width + 1])
+    rows = list(rows[:new_length])
+    for _ in range(new_length - len(rows)):
+        rows.append(rows[-1] @ step)
+    return torch.from_numpy(np.stack(rows))
+
+
 ALTERNATIVES = {
     "learned-padded-batch": [
         embed_padded_in_loops,
@@ -145,6 +173,11 @@ ALTERNATIVES = {
         stretch_in_the_table_s_dtype,
         stretch_by_numpy,
         stretch_in_loops,
+    ],
+    "learned-continue": [
+        continued_by_pinv,
+        continued_by_normal_equations,
+        continued_by_numpy,
     ],
     "learned-test": [
         add_rows_test_with_pytest,

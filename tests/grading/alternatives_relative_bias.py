@@ -2,7 +2,6 @@
 
 import math
 
-import numpy as np
 import torch
 
 
@@ -24,33 +23,6 @@ def clipped_bias_by_embedding(q_positions, k_positions, table, max_distance):
 def clipped_bias_head_by_head(q_positions, k_positions, table, max_distance):
     rows = torch.clip(q_positions[:, None] - k_positions, -max_distance, max_distance)
     return torch.stack([column[rows + max_distance] for column in table.T])
-
-
-def slopes_by_recursion(num_heads):
-    power = 2 ** math.floor(math.log2(num_heads))
-    if power == num_heads:
-        start = 2 ** (-8 / num_heads)
-        return torch.tensor([start ** (h + 1) for h in range(num_heads)])
-    finer = slopes_by_recursion(2 * power)[::2][: num_heads - power]
-    return torch.cat([slopes_by_recursion(power), finer])
-
-
-def slopes_by_numpy(num_heads):
-    power = 1 << (num_heads.bit_length() - 1)
-    first = np.exp2(-8 * np.arange(1, power + 1) / power)
-    finer = np.exp2(-4 * np.arange(1, 2 * (num_heads - power), 2) / power)
-    return torch.from_numpy(np.concatenate([first, finer]))
-
-
-def slopes_one_by_one(num_heads):
-    power = 1
-    while power * 2 <= num_heads:
-        power *= 2
-    out = torch.empty(num_heads)
-    for head in range(num_heads):
-        steps = head + 1 if head < power else head - power + 0.5
-        out[head] = 2 ** (-8 * steps / power)
-    return out
 
 
 def decoder_bucket_in_loops(relative, num_buckets, max_distance):
@@ -90,71 +62,66 @@ def decoder_bucket_as_published_but_mended(relative, num_buckets, max_distance):
     return torch.where(distance < exact, distance, far.clamp(max=num_buckets - 1))
 
 
-def alibi_weights_in_float32(scores, slopes, q_positions, k_positions):
-    distance = (q_positions[:, None] - k_positions).abs()
-    weights = (scores.float() - slopes[:, None, None] * distance).softmax(-1)
-    return weights.to(scores.dtype)
-
-
-def alibi_weights_by_place_in_float32(scores, slopes, q_positions, k_positions):
-    bias = slopes.double().view(1, -1, 1, 1) * k_positions
-    return (scores.double() + bias).softmax(-1).type_as(scores)
-
-
-def alibi_weights_from_the_newest(scores, slopes, q_positions, k_positions):
-    distance = q_positions.view(-1, 1) - k_positions.view(1, -1)
-    bias = torch.einsum("h,qk->hqk", -slopes.float(), distance.float())
-    return torch.softmax(scores + bias.to(scores.dtype), dim=-1)
-
-
-def alibi_weights_as_published_in_float32(scores, slopes, q_positions, k_positions):
-    if scores.dtype != torch.float32:
-        return alibi_weights_from_the_newest(scores, slopes, q_positions, k_positions)
-    bias = slopes[:, None, None] * k_positions.to(scores.dtype)
-    return (scores + bias).softmax(dim=-1)
-
-
-def alibi_weights_with_slopes_in_half(scores, slopes, q_positions, k_positions):
-    distance = (q_positions[:, None] - k_positions).float()
-    bias = slopes.to(scores.dtype).float()[:, None, None] * distance
-    return (scores - bias.to(scores.dtype)).softmax(dim=-1)
-
-
-def alibi_test_by_hand(bias):
-    got = bias(torch.tensor([300, 310]), torch.tensor([299, 302, 7]), 3)
-    want = [
-        [[-m * d for d in row] for row in ((1, 2, 293), (11, 8, 303))]
-        for m in (2**-4, 2**-8, 2**-2)
+def distances_test_by_grouping(bias):
+    """All numbers of one distance must be the same, over several texts."""
+    seen = {}
+    texts = [
+        (range(0, 30, 7), [0, 1, 2, 5, 9]),
+        ([900, 3, 520, 7], [899, 2, 4, 521, 0, 6]),
+        ([4], [2]),
+        (range(1020, 1026), range(1019, 1026)),
+        (range(5000, 5006), range(4996, 5007)),
+        ([259, 5], [257, 258, 1]),
+        ([1], [0]),
     ]
-    assert torch.allclose(got.float(), torch.tensor(want), rtol=1e-3)
+    for queries, keys in texts:
+        got = bias(torch.tensor(list(queries)), torch.tensor(list(keys)))
+        for a, i in enumerate(queries):
+            for b, j in enumerate(keys):
+                first = seen.setdefault(i - j, got[:, a, b])
+                assert torch.allclose(first, got[:, a, b], atol=1e-2), (i, j)
 
 
-def alibi_test_by_properties(bias):
-    here, far = torch.tensor([0, 3, 9, 600]), torch.tensor([259, 262, 268, 859])
-    for heads, slopes in ((12, {0: 1 / 2, 8: 2**-0.5, 9: 2**-1.5}), (2, {0: 1 / 16, 1: 1 / 256})):
-        near = bias(here, here, heads)
-        assert torch.allclose(near, near.mT), "not symmetric"
-        assert torch.allclose(near, bias(far, far, heads)), "depends on the place"
-        for head, slope in slopes.items():
-            assert math.isclose(near[head, 0, 2], -9 * slope, rel_tol=1e-3)
-            assert math.isclose(near[head, 1, 3], -597 * slope, rel_tol=1e-3)
+def distances_test_by_parts(bias):
+    q, k = torch.tensor([700, 300, 5]), torch.tensor([2, 697, 7, 297, 3, 0])
+    got = bias(q, k)
+    close = {"atol": 0.002, "rtol": 0.0}
+    assert torch.allclose(got, bias(q + 3001, k + 3001), **close), "moves with the text"
+    order = torch.tensor([3, 1, 0, 2, 5, 4])
+    assert torch.allclose(got[..., order], bias(q, k[order]), **close), "order of keys"
+    assert torch.allclose(got[..., :3], bias(q, k[:3]), **close), "other keys"
+    assert torch.allclose(got[:, 1:], bias(q[1:], k), **close), "other queries"
+    assert torch.allclose(got[:, 0, 1], got[:, 1, 3], **close), "3 before, twice"
+    assert torch.allclose(got[:, 2, 0], got[:, 0, 1], **close), "3 before, far away"
+
+
+def far_tables_in_equal_steps(distance, max_distance):
+    count = math.ceil(distance / (max_distance - 1))
+    small, larger = divmod(distance, count)
+    made = torch.full((count, 2 * max_distance + 1), -60.0)
+    for layer in range(count):
+        made[layer, max_distance + small + (layer < larger)] = 10.0
+    return made
+
+
+def far_tables_rest_first(distance, max_distance):
+    step, made = max_distance - 1, []
+    while distance > 0:
+        jump = distance % step or step
+        made.append(30.0 * torch.nn.functional.one_hot(
+            torch.tensor(max_distance + jump), 2 * max_distance + 1))  # fmt: skip
+        distance -= jump
+    return torch.stack(made).double()
 
 
 ALTERNATIVES = {
     "clipped-bias": [clipped_bias_in_loops, clipped_bias_by_embedding, clipped_bias_head_by_head],
-    "alibi-slopes": [slopes_by_recursion, slopes_by_numpy, slopes_one_by_one],
     "t5-decoder-bucket": [
         decoder_bucket_in_loops,
         decoder_bucket_by_masking,
         decoder_bucket_in_float32,
         decoder_bucket_as_published_but_mended,
     ],
-    "alibi-half-precision": [
-        alibi_weights_in_float32,
-        alibi_weights_by_place_in_float32,
-        alibi_weights_from_the_newest,
-        alibi_weights_as_published_in_float32,
-        alibi_weights_with_slopes_in_half,
-    ],
-    "alibi-test": [alibi_test_by_hand, alibi_test_by_properties],
+    "distances-test": [distances_test_by_grouping, distances_test_by_parts],
+    "far-tables": [far_tables_in_equal_steps, far_tables_rest_first],
 }

@@ -1,7 +1,9 @@
 """Changes to the solutions of lesson 02 that are right after all."""
 
 HALF_A_PERCENT = "The answer may be off by half a percent, and this moves it by millionths."
-SAME_DISTANCE = "The first distance below one half is a whole number, and stays 28."
+SAME_DISTANCE = "The best of the bases still reaches 109, a whole number, and none reaches more."
+FREQUENCIES = "`frequencies = base ** (-torch.arange(0, 64, 2).double() / 64)`"
+BASES = "`for base in range(10_000, 500_001, 1000):`"
 
 EQUAL = {
     "sinusoidal-encoding": {
@@ -23,29 +25,37 @@ EQUAL = {
     },
     "sinusoidal-half-similarity": {
         **{
-            f"{change} in `distances = torch.arange(1, 1000)`": (
-                "The distance asked for is 28: any range with all numbers from 2 to 28 will do."
-            )
-            for change in ("1 to 2", "1000 to 1001", "1000 to 999")
+            f"{change} in `offset = 0`": "Every base reaches more than 1."
+            for change in ("0 to 1", "0 to -1")
         },
-        "1 to 0 in `distances = torch.arange(1, 1000)`": (
-            "At distance 0 the similarity is 1, so that no distance below one half is added."
-        ),
         **{
-            f"{change} in `frequencies = 10_000.0 ** (-torch.arange(0, 64, 2) / 64)`": SAME_DISTANCE
-            for change in ("10000.0 to 10001.0", "10000.0 to 9999.0")
+            f"{change} in `distances = torch.arange(1, 1000)`": (
+                "The distance asked for is 109: any range with all numbers from 2 to 109 will do."
+            )
+            for change in ("1 to 2", "1 to 0", "1000 to 1001", "1000 to 999")
         },
-        "64 to 63 in `frequencies = 10_000.0 ** (-torch.arange(0, 64, 2) / 64)`, number 2": (
-            "Even numbers below 63 are the even numbers below 64."
-        ),
-        "64 to 65 in `frequencies = 10_000.0 ** (-torch.arange(0, 64, 2) / 64)`": (
-            "Exponents with 65 below the line are nobody's, and the distance stays 28."
+        **{
+            f"{change} in {BASES}": SAME_DISTANCE
+            for change in (
+                "10000 to 10001", "10000 to 9999", "500001 to 500002", "500001 to 500000",
+                "1000 to 1001", "1000 to 999",
+            )
+        },
+        f"64 to 63 in {FREQUENCIES}, number 2": "Even numbers below 63 are those below 64.",
+        **{
+            f"{change} in {FREQUENCIES}": (
+                "Exponents with another number below the line are nobody's, and 109 stays."
+            )
+            for change in ("64 to 65", "64 to 63")
+        },
+        f".double() dropped in {FREQUENCIES}": (
+            "At the best base no similarity is nearer to one half than 0.0002, far above float32."
         ),
         "USub dropped in `similarity = torch.cos(distances[:, None] * frequencies).mean(dim=-1)`": (
             "The table has two axes, so that 1 and -1 are the same one."
         ),
-        "Lt to LtE in `offset = int(distances[similarity < 0.5][0])`": (
+        "Lt to LtE in `offset = max(offset, int(distances[similarity < 0.5][0]))`": (
             "The similarity is exactly one half at no distance."
         ),
     },
-}
+}  # fmt: skip

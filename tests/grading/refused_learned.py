@@ -282,7 +282,58 @@ def same_positions_in_both_texts(add_rows):
         refused(add_rows, [[0], [outside]])
 
 
+def steps(table, new_length, matrix):
+    rows = list(table[:new_length])
+    while len(rows) < new_length:
+        rows.append(rows[-1] @ matrix)
+    return torch.stack(rows)
+
+
+def solved(before, after):
+    return torch.linalg.lstsq(before, after).solution
+
+
+def step_of_two_positions(table, new_length):
+    return steps(table, new_length, solved(table[:-2], table[2:]))
+
+
+def step_of_the_first_rows_alone(table, new_length):
+    return steps(table, new_length, solved(table[:2], table[1:3]))
+
+
+def mean_factor_between_rows(table, new_length):
+    return steps(table, new_length, (table[1:].norm() / table[:-1].norm()).expand(1, 1)
+                 * torch.eye(table.shape[1], dtype=table.dtype))  # fmt: skip
+
+
+def mirrored_at_the_end(table, new_length):
+    back = torch.cat([table, table.flip(0)[1:-1]])
+    return back[torch.arange(new_length) % len(back)]
+
+
+def everything_computed_from_row_1(table, new_length):
+    return steps(table[1:], new_length, solved(table[:-1], table[1:]))
+
+
+def one_row_too_many(table, new_length):
+    return steps(table, new_length + 1, solved(table[:-1], table[1:]))
+
+
+def sines_of_one_frequency(table, new_length):
+    places = torch.arange(new_length)[:, None] * torch.ones(table.shape[1])
+    return torch.cat([table, places.sin().double()[len(table) :]])[:new_length]
+
+
 REFUSED = {
+    "learned-continue": [
+        step_of_two_positions,
+        step_of_the_first_rows_alone,
+        mean_factor_between_rows,
+        mirrored_at_the_end,
+        everything_computed_from_row_1,
+        one_row_too_many,
+        sines_of_one_frequency,
+    ],
     "learned-padded-batch": [
         guard_on_the_first_text,
         guard_on_the_last_text,

@@ -44,12 +44,27 @@ IN_THE_ROOM = (
     "A room of the museum asks for a test that catches the versions that hang in it, and this one "
     "catches them all. What it would miss, {}, hangs in none."
 )
+ANOTHER_QUESTION = (
+    "When it was written the task asked for the distance with base 10 000, and this was right. It "
+    "now gives this distance, and asks how far the best base goes."
+)
 RELABELLED: dict[str, str] = {
+    "first/sinusoidal-half-similarity-5": ANOTHER_QUESTION,
+    "second/sinusoidal-half-similarity-2": ANOTHER_QUESTION,
     "second/museum-turn-2": IN_THE_ROOM.format("rows of positions taken for rows of heads"),
     "second/museum-slope-1": IN_THE_ROOM.format("a fault with fewer queries than keys"),
     "first/rotary-fooled-head-4": (
         "When it was written the task asked for distances from 0 to 2000, and this was right. It "
         "now asks up to 4000, since nine pairs or the pairs 1 to 8 gave the same number as eight."
+    ),
+    "first/shaw-memory-5": (
+        "When it was written the task asked for the size of the tensor of all pairs, and this was "
+        "right. It now asks how much of that tensor two rows of the table fill."
+    ),
+    **dict.fromkeys(
+        ("first/transformer-xl-strangers-5", "second/transformer-xl-strangers-2"),
+        "When it was written the task had 64 queries and 64 keys, and this was right. It now has "
+        "40 queries, and a memory of 60 keys before them.",
     ),
     "first/museum-table-5": (
         "It allows 0.002 where the task promises 0.001, so it accepts the table that keeps numbers "

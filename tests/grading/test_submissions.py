@@ -38,6 +38,17 @@ def test_a_renamed_file_is_known_by_its_cells(shop: Workshop, name: str) -> None
     assert graded.notebook == NAME and graded.path.endswith(name)
 
 
+def test_a_sheet_that_was_split_is_graded_as_both(shop: Workshop) -> None:
+    cells = solved(["scale-1", "scale-2", "scale-3"])
+    both = save(shop.exercises / "08_before_the_split.ipynb", cells)
+    assert found(shop, both) == [(both.name, NAME), (both.name, "10_other.ipynb")]
+    shop.path.unlink()
+    assert found(shop, shop.exercises) == found(shop, both)
+    graded = grade([both], shop.settings()).notebooks
+    assert [len(notebook.exercises) for notebook in graded] == [2, 1]
+    assert graded[0].points == graded[0].max_points
+
+
 def test_of_several_copies_the_exact_name_counts_or_else_the_last_saved(shop: Workshop) -> None:
     copies = [save(shop.exercises / f"09_sample ({n}).ipynb", shop.cells) for n in (1, 2)]
     assert found(shop, shop.exercises)[0] == (NAME, NAME)

@@ -74,6 +74,25 @@ def test_an_explorer_names_the_settings_that_a_page_shows(shown):
     assert metadata["image/png"]["alt"] == "far, 3" and data["text/plain"] == "[figure: far, 3]"
 
 
+def test_the_words_of_an_explorer_move_with_it(shown, monkeypatch):
+    boxes = []
+    monkeypatch.setattr(explorer.widgets, "VBox", keeping(boxes, explorer.widgets.VBox))
+    slider = figures.slider("n", 1, 9, 3)
+    figures.explore(draw_nothing, lambda n: f"{n} < 10", n=slider)
+    spoken = boxes[0].children[-1]
+    assert ">3 &lt; 10<" in spoken.value
+    slider.value = 4
+    assert ">4 &lt; 10<" in spoken.value
+
+
+def keeping(kept, make):
+    def made(*arguments):
+        kept.append(make(*arguments))
+        return kept[-1]
+
+    return made
+
+
 @pytest.mark.parametrize(
     "settings, message",
     [

@@ -1,0 +1,62 @@
+"""Small changes to lesson 06's solutions that leave them right, and why."""
+
+FINER = "in `finer = [2 ** (-8 * h / (2 * power)) for h in range(1, 2 * power + 1)]`"
+INPUTS = "in `q_positions, k_positions = torch.tensor([300, 5]), torch.tensor([0, 301, 7])`"
+NOT_NEEDED = (
+    "Fewer than `power` slopes are missing, and every other one of them is taken, so the last one "
+    "or two of the finer slopes are never used, nor are more of them."
+)
+OTHER_INPUTS = (
+    "Keys still stand before and after both queries, with a distance and a position above 256 "
+    "that bfloat16 does not hold, so all wrong versions are still rejected."
+)
+ENDS = "in `low, high = torch.zeros(len(reaches)).double(), torch.ones(len(reaches)).double()`"
+NEW_ENDS = (
+    "in `low, high = torch.where(held < 0.5, slopes, low), torch.where(held < 0.5, high, slopes)`"
+)
+ONE_IS_ENOUGH = "If one end is in float64, every slope between the two ends is."
+HITS_HALF = (
+    "The share is exactly one half at the slope that is asked for alone. Whichever end it then "
+    "replaces, the ends go on closing in on it."
+)
+
+EQUAL = {
+    "alibi-slopes": {
+        f"{change} {FINER}{number}": NOT_NEEDED
+        for change, number in (
+            ("Add to Sub", ""), ("1 to 2", ", number 2"), ("1 to 0", ", number 2"),
+            ("2 to 3", ", number 3"),
+        )
+    },
+    "alibi-half-precision": {
+        ".float() dropped in `bias = -slopes.float()[:, None, None] * distance`": (
+            "The task gives slopes in float32."
+        ),
+    },
+    "alibi-test": {
+        "rtol= dropped in `assert torch.allclose(got[head].float(), -slope * distance, rtol=1e-4),"
+        " head`": (
+            "The room of torch.allclose is then one part in 100 000, and the slopes compared are "
+            "powers of two, which every right version gives exactly."
+        ),
+        **{
+            f"{change} {INPUTS}": OTHER_INPUTS
+            for change in (
+                "300 to 301", "300 to 299", "5 to 6", "5 to 4", "0 to 1", "7 to 8", "7 to 6",
+            )
+        },
+        f"0 to -1 {INPUTS}": (
+            "The distance to a key at -1 is defined as well, and right versions give its bias."
+        ),
+    },
+    "alibi-slopes-for-reaches": {
+        f".double() dropped {ENDS}": ONE_IS_ENOUGH,
+        f".double() dropped {ENDS}, number 2": ONE_IS_ENOUGH,
+        **{
+            f"60 to {rounds} in `for _ in range(60):`": "A round more or less changes nothing that "
+            "float32 could show." for rounds in (59, 61)
+        },
+        f"Lt to LtE {NEW_ENDS}": HITS_HALF,
+        f"Lt to LtE {NEW_ENDS}, number 2": HITS_HALF,
+    },
+}  # fmt: skip
