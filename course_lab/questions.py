@@ -276,7 +276,7 @@ QUESTIONS: dict[str, Question] = {
         partial(tasks.own_index, vocab_size=16), replace(IN_16, num_layers=2),
         length=16, batch=64, steps=150, chance=1 / 16,
         variants={
-            "no position": Variant(none),
+            "no position": Variant(none), "no position, causal": Variant(none, {"causal": True}),
             "RoPE, all see all": Variant(rope),
             "RoPE, causal": Variant(rope, {"causal": True}),
         },

@@ -112,14 +112,13 @@ def similarity_spread(waveform: Waveform, dim: int = DIM, length: int = LENGTH) 
     return within / (similarity - similarity.mean()).square().sum().item()
 
 
-def shift_error(waveform: Waveform, offset: int = DISTANCE, dim: int = DIM) -> float:
-    """The error of the best matrix M for PE(p + offset) = M PE(p), relative to the encoding.
+def shift_error(waveform: Waveform, dim: int = DIM, length: int = LENGTH) -> float:
+    """The error of the best matrix M for PE(p + DISTANCE) = M PE(p), relative to the encoding.
 
-    Root mean square error of the least-squares fit over 1000 positions, divided by the encoding's
-    root mean square.
+    Of the least-squares fit over `length` positions: root mean square over root mean square.
     """
-    encoding = waveform.encode(torch.arange(1000 + offset), dim).double()
-    before, after = encoding[:1000], encoding[offset:]
+    encoding = waveform.encode(torch.arange(length), dim).double()
+    before, after = encoding[:-DISTANCE], encoding[DISTANCE:]
     fitted = before @ torch.linalg.lstsq(before, after, driver="gelsd").solution
     return ((fitted - after).square().mean() / after.square().mean()).sqrt().item()
 

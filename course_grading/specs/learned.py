@@ -116,8 +116,7 @@ EMBED_PADDED = Exercise(
                 _padded(lambda mask: (mask.long().cumsum(dim=1) - 1) * mask,
                         padding_gets_rows=True)),
         Mistake("padding gets row 1",
-                "Padding is given position 1, as in published code that masks it later. Here its "
-                "row is added. Padding should stay as it is.",
+                "Padding is given position 1, so row 1 is added to it. It should stay as it is.",
                 _padded(lambda mask: (mask.long().cumsum(dim=1) - 1).masked_fill(~mask, 1),
                         padding_gets_rows=True)),
         Mistake("added in float32",
@@ -288,7 +287,7 @@ STRETCH = Exercise(
     ),
     hints=(
         "Give the function a table of 3 rows and 2 columns and new_length = 5. What shape comes "
-        "back? For which new_length would the shape look right?",
+        "back? Then try 5 rows and 5 columns with new_length = 5: why does nobody notice?",
         "interpolate stretches the last axis of (batch, channels, length). Rows should be the "
         "length, so turn the table around first, and back afterwards.",
         "Then stretch 0, 2, 6 to five rows. If you do not get 0, 1, 2, 4, 6, look up what "
@@ -296,16 +295,17 @@ STRETCH = Exercise(
     ),
     mistakes=(
         Mistake("columns stretched instead of rows",
-                "interpolate works on the last axis, which holds the columns here. With as many "
-                "columns as new rows the shape looks right, and every number is wrong.",
+                "interpolate works on the last axis, which holds the columns here. The shape is "
+                "right only for a square table asked for its own length, where nothing is "
+                "stretched.",
                 lambda table, new_length: _stretch_columns(table, new_length)),
         Mistake("columns stretched, corners aligned",
                 "The corners are right now, but the axis is not: interpolate works on the last "
                 "axis, which holds the columns.",
                 lambda table, new_length: _stretch_columns(table, new_length, align_corners=True)),
         Mistake("corners not aligned",
-                "Without align_corners=True the rows are taken for the centres of cells: the ends "
-                "are repeated and the old rows fall between the new ones.",
+                "Without align_corners=True the rows are taken for the centres of cells: at twice "
+                "the length the ends are repeated and the old rows fall between the new ones.",
                 _stretch_by_centres),
         Mistake("the last row is not reached",
                 "New row j was put at j * rows / new_length. From first to last there are rows - 1 "

@@ -94,8 +94,8 @@ def _triangle_cases(rng: Random) -> list[Case]:
 
 @mistake(
     "arcsine in float32",
-    "Near its peaks the arcsine loses half of the digits of float32. Convert positions to float64 "
-    "first.",
+    "Near its peaks the arcsine loses digits of float32, and far out the angles lose more. Convert "
+    "positions to float64 first.",
 )
 def _triangles_in_float32(positions: Tensor, wavelength: float) -> Tensor:
     angles = positions.float()[..., None] / wavelength * TURN + torch.tensor([0, TURN / 4])
@@ -422,7 +422,7 @@ DISTANCE_TEST = Exercise(
                 lambda p: torch.cat([_sines(p), torch.ones(len(p), 1)], dim=-1)),
         Version("one pair alone", True, lambda p: _sines(p, 2)),
         Version("angles in float32", True, _in_float32,
-                "Its dot products are off by up to 0.001, by rounding. That is not a fault."),
+                "Its dot products are off by less than 0.001, by rounding. That is not a fault."),
         Version("triangles", False, _shaped(_triangle)),
         Version("squares", False, _shaped(lambda t: torch.where(t % 1 < 0.5, 1.0, -1.0)),
                 "The dot product of every position with itself is the same for squares. Look at "
@@ -457,8 +457,8 @@ DISTANCE_TEST = Exercise(
         "Which dot products must be equal? Make all of them at once: rows @ rows.T.",
         "All entries of a diagonal belong to one distance: dots.diagonal(k). For each k, compare "
         "the largest with the smallest.",
-        "Take all positions from 0 to 1000, and all distances. Rounding makes differences up to "
-        "0.001; the smallest fault makes more than 0.01.",
+        "Take all positions from 0 to 1000, and all distances. Rounding makes differences below "
+        "0.001; the smallest fault makes more than 0.05.",
     ),
     mistakes=(
         Mistake("accepts every encoding",
@@ -481,12 +481,11 @@ DISTANCE_TEST = Exercise(
                 "One version is wrong at position 0 alone.",
                 _test(positions=torch.arange(1, 1001))),
         Mistake("no room for rounding",
-                "Right encodings are off by up to 0.001, because angles near 1000 are rounded in "
+                "Right encodings are off by a little, because angles near 1000 are rounded in "
                 "float32. Allow a difference of 0.005.",
                 _test(room=1e-7)),
         Mistake("too much room",
-                "The smallest fault makes a difference of a few hundredths, and your test allows "
-                "that.",
+                "The smallest fault makes a difference of 0.09, and your test allows that.",
                 _test(room=1.0)),
         _test_for_sines,
         Mistake("rows brought to one length first",
@@ -508,7 +507,7 @@ COLUMNS = Exercise(
         "waveforms.similarity_spread is for pairs of columns. Use the three lines of the lesson "
         "(dots.diagonal(k)) on your own columns, for m = 2, 3, 4, and so on.",
         "Why does it end? Two overtones, k and l times as fast, leave a part that does not depend "
-        "on the distance whenever k + l is a multiple of m. The largest k + l is 14.",
+        "on the distance alone whenever k + l is a multiple of m. The largest k + l is 14.",
     ),
     mistakes=(
         Mistake("two columns, as for a sine",
@@ -523,12 +522,12 @@ COLUMNS = Exercise(
                 "columns are the same wave, and the part that is seven times as fast is left over: "
                 "7 + 7 is 14.",
                 14),
-        Mistake("one partner less counted",
-                "m counts all columns, the wave itself included.",
+        Mistake("15 partners and the wave",
+                "This is one column too many. m counts all columns, the wave itself included.",
                 16),
         Mistake("the overtones alone counted",
-                "Up to m = 13 the difference along a diagonal is small, and not 0. Look at more "
-                "digits.",
+                "At m = 13 dot products at one distance still differ by 0.6: the parts 6 and 7 "
+                "times as fast give 6 + 7 = 13.",
                 13),
     ),
 )  # fmt: skip

@@ -221,8 +221,9 @@ def _frequencies_in_float32(frequencies: Frequencies) -> Mistake:
 def _angles_in_float32(frequencies: Frequencies) -> Mistake:
     return Mistake(
         "angles in float32",
-        "A float32 holds about seven digits. At position 1 000 000 six of them stand before the "
-        "point, and the angle is off by some hundredths. Compute angles in float64.",
+        "A float32 holds about seven digits. At position 1 000 000 the angle of a fast pair has "
+        "six or seven of them before the point, so it may be off by some hundredths. Compute "
+        "angles in float64.",
         _with_float32(frequencies, torch.float32),
     )
 
@@ -263,7 +264,8 @@ ROTATE = Exercise(
         "pairs), or it meets the heads instead of the batch.",
         "first, second = x[..., 0::2], x[..., 1::2]. Turn them, and set them side by side again "
         "with torch.stack([..., ...], dim=-1).flatten(-2). At the end .to(x.dtype). Or: "
-        "torch.view_as_complex(x.double().unflatten(-1, (-1, 2))) times torch.polar(1, angles).",
+        "torch.view_as_complex(x.double().unflatten(-1, (-1, 2))) times "
+        "torch.polar(torch.ones_like(angles), angles).",
     ),
     mistakes=(
         Mistake("turned the wrong way",
@@ -408,16 +410,17 @@ def _rotate_heads_scale(x: Tensor, positions: Tensor, num_heads: int, base: floa
 
 
 @mistake("the whole model rotated as one head",
-         "Pairs are made across heads, and their frequencies spread over d_model: the first heads "
-         "get fast pairs only, the last ones slow pairs only. Split into heads first.")  # fmt: skip
+         "Pairs are made across heads: the partner of column i is column i + d_model/2, and with "
+         "two heads or more it comes into another head. (Two heads have the same frequencies. Of "
+         "four heads, 0 and 2 turn fast, 1 and 3 slowly.) Split into heads first.")  # fmt: skip
 def _rotate_then_split(x, positions, num_heads, base):
     angles = positions[..., None] * _frequencies(x.shape[-1], base)
     return _heads(_turn(x, angles, _twice, _halves), num_heads)
 
 
 @mistake("every head a slice of the model's frequencies",
-         "Pairs stay inside a head now, but head 0 still turns fast and the last head slowly. All "
-         "heads have the same frequencies, base^(-2i / head_dim).")  # fmt: skip
+         "Pairs stay inside a head now, but head 0 turns fast and the last head slowly. All heads "
+         "must have the same frequencies, base^(-2i / head_dim).")  # fmt: skip
 def _slices_of_the_model_s_frequencies(x, positions, num_heads, base):
     frequencies = _frequencies(x.shape[-1], base).unflatten(0, (num_heads, -1))  # (heads, pairs)
     angles = positions[..., None, :, None] * frequencies[:, None]
@@ -434,7 +437,7 @@ def _first_frequencies_of_the_model(x, positions, num_heads, base):
 
 
 ROTATE_HEADS = Exercise(
-    slug="rotary-head-frequencies", title="Repair: slow heads and fast heads", kind="repair",
+    slug="rotary-head-frequencies", title="Repair: torn pairs", kind="repair",
     minutes=20, points=3, name="rotate_heads", reference=_rotate_heads(),
     cases=_rotate_heads_cases,
     domain={
@@ -446,10 +449,10 @@ ROTATE_HEADS = Exercise(
     roundings=0.6, scale=_rotate_heads_scale,
     properties=(KEEPS_DTYPE,), forbidden=LIBRARY,
     hints=(
-        "With num_heads = 1 it is right. Take num_heads = 2 and print the frequencies: which of "
-        "them does each head get? And which columns does x.chunk(2) pair?",
+        "With num_heads = 1 it is right. Take num_heads = 4 and print, head by head, which pair "
+        "each column belongs to. In which head is the other column of this pair?",
         "Rotation belongs to one head: head_dim numbers, head_dim/2 pairs, frequencies from 1 down "
-        "to nearly 1/base in every head. Split into heads first, rotate then.",
+        "to base^(-(head_dim - 2) / head_dim) in every head. Split into heads first, rotate then.",
         "x = x.unflatten(-1, (num_heads, -1)).transpose(1, 2) comes first, and dim is the last "
         "axis of that. Angles for positions of shape (batch, length) then need an axis for the "
         "heads: angles.unsqueeze(-3) serves for (length,) as well.",
@@ -464,7 +467,7 @@ ROTATE_HEADS = Exercise(
                 "(num_heads, -1)).transpose(1, 2).",
                 _rotate_heads(split=lambda x, n: x.reshape(len(x), n, x.shape[1], -1))),
         Mistake("neighbours instead of halves",
-                "A right rotation in the other layout. As published, a pair is columns i and i + "
+                "A right rotation in the other layout. As given, a pair is columns i and i + "
                 "head_dim/2 of its head: leave it so.", _rotate_heads(rotate=_rotate)),
         Mistake("heads interleaved",
                 "Head 0 is the first head_dim columns, not every num_heads-th column: "
@@ -493,7 +496,7 @@ ROTATE_HEADS = Exercise(
                 "Your result is (batch, length, heads, head_dim). Heads come before the length: "
                 ".transpose(1, 2).", lambda *given: _rotate_heads()(*given).transpose(1, 2)),
         Mistake("turned to the right",
-                "As published, pairs turn to the left: first * cos - second * sin. Leave it so.",
+                "As given, pairs turn to the left: first * cos - second * sin. Leave it so.",
                 lambda x, positions, num_heads, base:
                     _rotate_heads()(x, -positions, num_heads, base)),
         Mistake("result in float32", "The result is float32, whatever x is: end with .to(x.dtype).",
@@ -663,56 +666,63 @@ ROTATION_TEST = Exercise(
 # a head that is fooled -------------------------------------------------------------------------
 
 
-def _rival(frequencies: Tensor, target: int = 100, reach: int = 4000) -> int:
-    """The distance with the highest score among those more than 2 from `target`."""
+def _helper(
+    frequencies: Tensor, used: int = 8, target: int = 200, reach: int = 4000, out: int = 2
+) -> int:
+    """The pair beyond the first `used` that leaves the lowest rival more than `out` from `target`.
+
+    The rival is the highest sum of cosines, over the first `used` pairs and this one.
+    """
     distances = torch.arange(reach + 1)
-    scores = torch.cos((distances[:, None] - target) * frequencies).sum(dim=-1)
-    return int(scores.masked_fill((distances - target).abs() <= 2, -math.inf).argmax())
+    parts = torch.cos((distances[:, None] - target) * frequencies)  # (distances, pairs)
+    scores = parts[:, :used].sum(dim=-1, keepdim=True) + parts[:, used:]
+    beside = (distances - target).abs() <= out
+    return used + int(scores.masked_fill(beside[:, None], -math.inf).amax(dim=0).argmin())
 
 
-RIVAL = Exercise(
-    slug="rotary-fooled-head", title="Measure: a head that is fooled", kind="measure", minutes=15,
-    points=2, name="rival", reference=lambda: _rival(_frequencies(64, 10_000.0)[:8]),
+HELPER = Exercise(
+    slug="rotary-fooled-head", title="Measure: help a head that is fooled", kind="measure",
+    minutes=20, points=2, name="helper", reference=lambda: _helper(_frequencies(64, 10_000.0)),
     hints=(
-        "All pairs have length 1 and meet at distance 100. So at distance D the score is the sum "
-        "over the eight pairs of cos((D - 100) * frequency).",
-        "The frequencies are 10000 ** (-torch.arange(0, 16, 2) / 64): the first eight of 32. "
-        "Compute all 4001 scores at once, with distances[:, None] - 100.",
-        "Set scores[98:103] to -9, then take argmax.",
+        "All pairs have length 1 and point the same way at distance 200. So at distance D a pair "
+        "adds cos((D - 200) * frequency) to the score. First find the rival of the eight pairs "
+        "alone: it must come out as the task says.",
+        "Another pair may pull down this rival and lift another distance. So for each of the pairs "
+        "8 to 31 compute all 4001 scores of the nine pairs, leave out 198 to 202, and keep the "
+        "highest score that is left.",
+        "You have 24 highest scores. The pair with the lowest of these is the answer: its number "
+        "is 8 plus the place in your list.",
     ),
     mistakes=(
-        Mistake("steps from the target instead of distance",
-                "This is how far the rival is from 100. The question asks for its distance from "
-                "the query.", lambda: _rival(_frequencies(64, 10_000.0)[:8]) - 100),
-        Mistake("more pairs, or slower ones",
-                "This head uses its eight fastest pairs only. With all pairs, or with slower ones, "
-                "the best of the rest is beside the target.",
-                lambda: _rival(_frequencies(64, 10_000.0))),
-        Mistake("the eight pairs of a narrow head",
-                "These are the frequencies of a head of width 16. The head has width 64 and uses "
-                "the first eight of its 32 pairs: the exponents are 2i / 64.",
-                lambda: _rival(_frequencies(16, 10_000.0))),
-        Mistake("nine pairs",
-                "The eight fastest pairs are numbers 0 to 7. This is the rival for pairs 0 to 8.",
-                lambda: _rival(_frequencies(64, 10_000.0)[:9])),
-        Mistake("pairs 1 to 8",
-                "The fastest pair is number 0, with the frequency 1. This is the rival for pairs "
-                "1 to 8.", lambda: _rival(_frequencies(64, 10_000.0)[1:9])),
-        Mistake("seven pairs, or exponents half as large",
-                "This is the rival for pairs 0 to 6. Eight pairs with the exponents i / 64 have "
-                "the same one; here they are 2i / 64.",
-                lambda: _rival(_frequencies(64, 10_000.0)[:7])),
-        Mistake("only up to 2000", "Farther than 2000 a distance has a higher score.",
-                lambda: _rival(_frequencies(64, 10_000.0)[:8], reach=2000)),
-        Mistake("beside the target",
-                "The distances 98 to 102 are left out: next to the target the score is still "
-                "high. The rival stands much farther away.", 99),
+        Mistake("pulls down the old rival only",
+                "This pair has its lowest cosine at 2882, so it pulls down the rival of the eight "
+                "pairs. But it lifts another distance, which becomes the new rival. Look at the "
+                "highest score over all distances.", 12),
+        Mistake("neighbours of the target not left out",
+                "This pair is best at telling 200 from 199 and 201. The distances 198 to 202 are "
+                "left out: the question is about rivals elsewhere.",
+                lambda: _helper(_frequencies(64, 10_000.0), out=0)),
         Mistake("not turned towards the target",
-                "This is the best distance for pairs that point the same way at distance 0. The "
-                "pairs of this head do so at distance 100: subtract 100 first.", 0),
-        Mistake("the target itself",
-                "At 100 the score is the highest of all. Leave out 98 to 102.", 100),
+                "This pair is best for a head whose pairs point the same way at distance 0. Here "
+                "they do so at distance 200: subtract 200 from the distance first.",
+                lambda: _helper(_frequencies(64, 10_000.0), target=0)),
+        Mistake("counted from the ninth pair",
+                "This is a place in the list of the pairs 8 to 31. The question asks for the "
+                "number of the pair: add 8.",
+                lambda: _helper(_frequencies(64, 10_000.0)) - 8),
+        Mistake("one pair more than the eight",
+                "The eight fastest pairs are numbers 0 to 7. This is the best addition to the "
+                "pairs 0 to 8.", lambda: _helper(_frequencies(64, 10_000.0), used=9)),
+        Mistake("one pair less than the eight",
+                "The eight fastest pairs are numbers 0 to 7. This is the best addition to the "
+                "pairs 0 to 6.", lambda: _helper(_frequencies(64, 10_000.0), used=7)),
+        Mistake("the frequencies of a wider head",
+                "The head has width 64, so the exponents are 2i / 64. These are the exponents "
+                "2i / 128.", lambda: _helper(_frequencies(128, 10_000.0))),
+        Mistake("the rival's distance",
+                "This is the distance at which the head with its eight pairs is fooled. The "
+                "question asks for the number of a pair.", 2882),
     ),
 )  # fmt: skip
 
-EXERCISES = (BY_HAND, ROTATE, TURNS, ROTATE_HEADS, ROTATION_TEST, RIVAL)
+EXERCISES = (BY_HAND, ROTATE, TURNS, ROTATE_HEADS, ROTATION_TEST, HELPER)

@@ -147,7 +147,7 @@ def _draw(ax: Axes, name: str, of_steps: dict[int, list[float]], look: dict[str,
     """A line through the means, and a dot for each seed."""
     means = [np.mean(seeds) for seeds in of_steps.values()]
     line = {key: value for key, value in look.items() if "marker" not in key}
-    dots = {**look, "linestyle": "", "markersize": 4}
+    dots = {**look, "linestyle": "", "markersize": 4, "zorder": 4}  # above names of levels
     ax.plot(list(of_steps), means, **line)
     for steps, seeds in of_steps.items():
         ax.plot([steps] * len(seeds), seeds, **dots)

@@ -13,6 +13,7 @@ from course_lab.figures.style import BLUE, GREY, ORANGE, figure
 
 LONGEST = 3.0  # longer bars are cut
 APART = 2.7  # between the centres of clocks of radius 1
+NARROWEST = 13.6  # width of the axes in the same units: with fewer clocks, room is left
 
 
 def two_hands(query: Any, key: Any, terms: Any, title: str, labels: Sequence[str]) -> Figure:
@@ -41,7 +42,7 @@ def two_hands(query: Any, key: Any, terms: Any, title: str, labels: Sequence[str
         up = 1 if height >= 0 else -1
         end, below = np.clip(height, -LONGEST, LONGEST), "bottom" if up > 0 else "top"
         note(bars, f"{height:.2f}", (centre, end), (0, 3 * up), ha="center", va=below)
-    ends = (-0.5 * APART, centres[-1] + 0.5 * APART)
+    ends = centres.mean() + max(APART * len(labels), NARROWEST) * np.array([-0.5, 0.5])
     clocks.set(xlim=ends, ylim=(-1.2, 1.6), aspect="equal", xticks=[], yticks=[])
     bars.set(xlim=ends, ylim=(-1.3 * LONGEST, 1.3 * LONGEST), xticks=[], ylabel="part of the score")
     for ax in (clocks, bars):

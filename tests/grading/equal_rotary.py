@@ -7,8 +7,11 @@ LENGTHS = (
 )
 MOVED = 'in `assert torch.allclose(here, moved, atol=0.01), "scores change when all tokens move"`'
 DISTANCE = "in `assert not torch.allclose(here, scores(positions, positions + 1), atol=0.01)`"
-FREQUENCIES = "in `frequencies = 10_000.0 ** (-torch.arange(0, 16, 2).double() / 64)`"
-SCORES = "in `scores = torch.cos((torch.arange(4001)[:, None] - 100) * frequencies).sum(dim=-1)`"
+FREQUENCIES = "in `frequencies = 10_000.0 ** (-torch.arange(0, 64, 2).double() / 64)`"
+PARTS = (
+    "in `parts = torch.cos((torch.arange(4001)[:, None] - 200) * frequencies)  "
+    "# (distances, pairs)`"
+)
 ROUNDED_ONCE = "the right versions turn in float64 and round once, so torch's own 1e-5 will do"
 
 EQUAL = {
@@ -42,24 +45,23 @@ EQUAL = {
         ),
     },
     "rotary-fooled-head": {
-        f"10000.0 to 9999.0 {FREQUENCIES}": (
-            "no frequency changes by more than 0.00003 of itself: the rival stays"
+        f"64 to 65 {FREQUENCIES}, number 2": "nearly the same frequencies: pair 15 helps most",
+        f"64 to 63 {FREQUENCIES}, number 2": "nearly the same frequencies: pair 15 helps most",
+        FREQUENCIES: (
+            "frequencies that differ by so little: pair 15 leaves 6.31, and no other less than 6.42"
         ),
-        f"10000.0 to 10001.0 {FREQUENCIES}": (
-            "no frequency changes by more than 0.00003 of itself: the rival stays"
+        f"200 to 201 {PARTS}": "the rivals of 201 stand as far from it as those of 200 from 200",
+        f"200 to 199 {PARTS}": "the rivals of 199 stand as far from it as those of 200 from 200",
+        f"4001 to 4002 {PARTS}": "the rival with pair 15 stands nearer than 4000",
+        f"4001 to 4000 {PARTS}": "the rival with pair 15 stands nearer than 4000",
+        "USub dropped in `scores = parts[:, :8].sum(dim=-1, keepdim=True) + parts[:, 8:]`": (
+            "the parts have two axes: axis 1 is the last"
         ),
-        f".double() dropped {FREQUENCIES}": (
-            "in float32 scores are off by 0.0001, and the rival leads by 0.4"
-        ),
-        f"16 to 15 {FREQUENCIES}": "0 to 14 in steps of 2, as before",
-        f"USub dropped {SCORES}": "these scores have two axes: axis 1 is the last",
-        f"4001 to 4002 {SCORES}": "the rival stands nearer than 4000",
-        f"4001 to 4000 {SCORES}": "the rival stands nearer than 4000",
-        "9 to 10 in `scores[98:103] = -9`": "all scores are above -8",
-        "9 to 8 in `scores[98:103] = -9`": "all scores are above -8",
-        "in `scores[98:103] = -9`": (
-            "98 and 102 have scores of 4.3, 97 and 103 of 1.7, and the rival of 6.3: none of them "
-            "is in its way"
+        "9 to 10 in `scores[198:203] = -9`": "all scores are above -9",
+        "9 to 8 in `scores[198:203] = -9`": "the highest scores are far above -8",
+        "in `scores[198:203] = -9`": (
+            "with pair 15, 198 and 202 have scores of 5.3, 197 and 203 of 2.7, and the rival of "
+            "6.3: none of them is in its way"
         ),
     },
 }

@@ -54,8 +54,8 @@ RELABELLED: dict[str, str] = {
     "second/museum-turn-2": IN_THE_ROOM.format("rows of positions taken for rows of heads"),
     "second/museum-slope-1": IN_THE_ROOM.format("a fault with fewer queries than keys"),
     "first/rotary-fooled-head-4": (
-        "When it was written the task asked for distances from 0 to 2000, and this was right. It "
-        "now asks up to 4000, since nine pairs or the pairs 1 to 8 gave the same number as eight."
+        "When it was written the task asked for the rival of eight pairs, and this was right. The "
+        "task gives the rival now, and asks for the pair that helps against it."
     ),
     "first/shaw-memory-5": (
         "When it was written the task asked for the size of the tensor of all pairs, and this was "
@@ -104,6 +104,8 @@ def verdicts(answer: Blind, *more: str) -> list[Verdict]:
             exec(answer.source, namespace)
         except Exception as error:  # as in a notebook: the cell is red, and there is no answer
             return [Verdict("error", message=repr(error))]
+    if exercise.name not in namespace:  # it answers what the task asked when it was written
+        return [Verdict("not attempted", message=f"{exercise.name} is not there")]
     judged = []
     for seed in (exercise.slug, *(more if exercise.cases else ())):
         questions = draw(exercise, Random(seed))
