@@ -53,72 +53,6 @@ def _lengths(x: Tensor) -> Tensor:
     return torch.hypot(*x.double().chunk(2, dim=-1))
 
 
-# spacing of float32 ----------------------------------------------------------------------------
-
-SPACING = Exercise(
-    slug="rotary-float32-spacing", title="How far apart are float32 angles?",
-    kind="predict", minutes=5, points=1, name="spacing", reference=lambda: 2.0**-4,
-    hints=(
-        "1 000 000 lies between 2^19 = 524 288 and 2^20 = 1 048 576. From one power of two to the "
-        "next, numbers of one float type are equally far apart.",
-        "float32 keeps 24 binary digits, and the first stands for 2^19 here. What does the 24th "
-        "stand for?",
-    ),
-    mistakes=(
-        Mistake("the rounding error instead of the spacing",
-                "This is the largest rounding error, half the spacing that the question asks for.",
-                2.0**-5),
-        Mistake("23 digits instead of 24",
-                "float32 stores 23 digits. The leading digit is not stored, but it counts: there "
-                "are 24. Or was it the power of two above a million instead of the one below?",
-                2.0**-3),
-        Mistake("epsilon times a million",
-                "torch.finfo(torch.float32).eps is the spacing from 1 to 2. It grows in steps, "
-                "with each power of two: multiply by 2^19, not by 1 000 000.",
-                lambda: 1e6 * torch.finfo(torch.float32).eps),
-        Mistake("a decimal digit too few",
-                "Rounded to two decimals this is near, but the spacing is a power of two: give "
-                "all its digits, or write it as one.",
-                0.06),
-        Mistake("the spacing near 1",
-                "This is float32's spacing between 1 and 2. Near a million the same 24 digits have "
-                "to hold 20 digits in front of the point.",
-                lambda: torch.finfo(torch.float32).eps),
-    ),
-)  # fmt: skip
-
-# the slowest pair that turns -------------------------------------------------------------------
-
-SLOWEST = Exercise(
-    slug="rotary-slowest-hand", title="The slowest hand of p-RoPE",
-    kind="predict", minutes=5, points=1, name="wavelength",
-    reference=lambda: 2 * math.pi * 10_000 ** (30 / 128), relative_tolerance=0.005,
-    hints=(
-        "32 columns make 16 pairs, i = 0 to 15: the fastest 16 of the head's 64. What is the "
-        "exponent 2i / head_dim of the last of them?",
-        "Proportional means that the exponent is divided by the width of the whole head, 128. A "
-        "full turn is 2 pi radians.",
-    ),
-    mistakes=(
-        Mistake("exponents over the part's own width",
-                "This is the other meaning, *own*: exponents 2i / 32, so that the turned part has "
-                "slow pairs, too. Proportional frequencies divide by the whole head's 128.",
-                lambda: 2 * math.pi * 10_000 ** (30 / 32)),
-        Mistake("one pair too many",
-                "Pairs count from 0: the last of 16 is pair 15, with exponent 30 / 128.",
-                lambda: 2 * math.pi * 10_000 ** (32 / 128)),
-        Mistake("the whole head's slowest pair",
-                "Pair 63 stands still here: only the fastest 16 pairs turn.",
-                lambda: 2 * math.pi * 10_000 ** (126 / 128)),
-        Mistake("columns taken for pairs",
-                "32 columns make 16 pairs, so the last that moves is pair 15, not pair 31.",
-                lambda: 2 * math.pi * 10_000 ** (62 / 128)),
-        Mistake("2 pi forgotten",
-                "This is the number of positions in one radian. A full turn has 2 pi radians.",
-                lambda: 10_000 ** (30 / 128)),
-    ),
-)  # fmt: skip
-
 # converting projections ------------------------------------------------------------------------
 
 Order = Callable[[int], Tensor]
@@ -472,8 +406,8 @@ def _serve_as_published(requests):
 
 
 FLOAT32_ANGLES = (
-    "Near a million neighbouring float32 angles are 1/16 of a radian apart (7.1). "
-    "Frequencies and angles need float64; round the result."
+    "Near a million the digits of float32 do not suffice for an angle. Frequencies and angles need "
+    "float64; round the result."
 )
 
 
@@ -856,4 +790,141 @@ LAYOUT_TEST = Exercise(
     ),
 )  # fmt: skip
 
-EXERCISES = (SPACING, SLOWEST, TO_HALF, DECODE, SERVE, LAYOUT_TEST)
+# which layout is it? --------------------------------------------------------------------------
+
+Fits = Callable[[Tensor, Tensor], tuple[bool, bool]]
+ENOUGH = 1e-4  # lengths that differ by less are equal
+
+
+def _pairs(x: Tensor) -> tuple[Tensor, Tensor]:
+    """The two columns of every pair, (..., pairs, 2), with neighbours and with halves."""
+    return x.unflatten(-1, (-1, 2)), x.unflatten(-1, (2, -1)).mT
+
+
+def _fitting(
+    *,
+    rows: slice = slice(None),
+    pairs: slice = slice(None),
+    enough: Callable[[Tensor], Tensor] = torch.all,
+    tolerance: float = ENOUGH,
+    size: Callable[[Tensor], Tensor] = lambda pairs: pairs.norm(dim=-1),
+) -> Fits:
+    """Whether pairs keep their lengths, or what becomes of that with one choice made otherwise."""
+
+    def fits(x: Tensor, turned: Tensor) -> tuple[bool, bool]:
+        found = []
+        for before, after in zip(_pairs(x.double()), _pairs(turned.double()), strict=True):
+            gone = (size(before[rows, pairs]) - size(after[rows, pairs])).abs()
+            found.append(bool(enough(gone <= tolerance)))
+        return found[0], found[1]
+
+    return fits
+
+
+def _whole_rows(x: Tensor, turned: Tensor) -> tuple[bool, bool]:
+    gone = (x.double().norm(dim=-1) - turned.double().norm(dim=-1)).abs()
+    return (bool((gone <= ENOUGH).all()),) * 2
+
+
+def _only_one(x: Tensor, turned: Tensor) -> tuple[bool, bool]:
+    interleaved, half = _fitting()(x, turned)
+    return interleaved, half and not interleaved
+
+
+def _the_likelier(x: Tensor, turned: Tensor) -> tuple[bool, bool]:
+    one, other = (
+        (before.norm(dim=-1) - after.norm(dim=-1)).abs().max()
+        for before, after in zip(_pairs(x.double()), _pairs(turned.double()), strict=True)
+    )
+    return bool(one <= other), bool(other <= one)
+
+
+def _exchanged(x: Tensor, turned: Tensor) -> tuple[bool, bool]:
+    interleaved, half = _fitting()(x, turned)
+    return half, interleaved
+
+
+def _layout_cases(rng: Random) -> list[Case]:
+    def case(*layouts: str, dim: int = 8, dtype=torch.float32, still: int = 0) -> Case:
+        """A row for each layout; its pairs turn by any angles, but the first `still` not at all."""
+        x = normal(rng, len(layouts), dim, dtype=torch.float64)
+        x = x + x.sign() / 2  # no short pairs, which would hide that they changed
+        angles = 0.8 + 4.6 * torch.rand(
+            len(layouts), dim // 2, generator=torch.Generator().manual_seed(rng.getrandbits(32))
+        )
+        angles[:, :still] = 0
+        halves, order = _halves(x, angles.double()), _order(dim)
+        neighbours = _halves(x[:, order], angles.double())[:, order.argsort()]
+        stretched = x.clone()
+        stretched[:, -1] *= 1.3  # the last column is in the last pair of both layouts
+        middle = x.clone()
+        middle[:, dim // 2] *= 1.3
+        kinds = {"half": halves, "interleaved": neighbours, "unturned": x, "stretched": stretched,
+                 "middle": middle, "backwards": halves.flip(-1)}  # fmt: skip
+        turned = torch.stack([kinds[kind][row] for row, kind in enumerate(layouts)])
+        return {"x": x.to(dtype), "turned": turned.to(dtype)}
+
+    one, other, double = "interleaved", "half", torch.float64
+    return [
+        case(one, one, one), case(other, other, other, dim=4), case(one, dtype=double),
+        case(other, other, dim=rng.choice([10, 12])), case(one, other), case(other, one, dim=6),
+        case("unturned", "unturned", dtype=double), case("unturned", other, dim=6),
+        case(one, one, one, dim=2), case("backwards", "backwards"),
+        case("stretched", "stretched", dtype=double), case("unturned", "stretched"),
+        case("middle", "middle", dim=12),
+        case(other, other, other, dim=8, still=1), case(one, one, one, dim=16, still=4),
+        case(*[one] * 8, other), case(*[other] * 9, "backwards", dim=6),
+    ]  # fmt: skip
+
+
+WHICH_LAYOUT = Exercise(
+    slug="rotary-which-layout", title="Stretch: which layout is it?",
+    kind="implement", minutes=15, points=3, name="layouts_that_fit",
+    reference=_fitting(), cases=_layout_cases,
+    domain={
+        "x": Tensors((2, 2), (torch.float32, torch.float64)),
+        "turned": Alike((2, 2), (torch.float32, torch.float64), like="x"),
+    },
+    hints=(
+        "You know neither positions nor frequencies. What does every turn of a pair leave as it "
+        "was, whatever the angle?",
+        "Two points of the plane can be turned into each other exactly if they are equally far "
+        "from the origin. So a pair (a, b) fits if sqrt(a^2 + b^2) is the same before and after.",
+        "torch.hypot(x[:, 0::2], x[:, 1::2]) gives these lengths for neighbours. For halves take "
+        "torch.hypot(*x.chunk(2, dim=-1)). A layout fits if *all* pairs of *all* rows keep theirs.",
+    ),
+    mistakes=(
+        Mistake("lengths of whole rows",
+                "You compare the lengths of whole rows. Every rotation keeps these, in any layout. "
+                "What does a layout keep that another layout does not?",
+                _whole_rows),
+        Mistake("the first row only",
+                "Another row may be turned in another layout: all rows have to fit.",
+                _fitting(rows=slice(1))),
+        Mistake("the first pair only",
+                "The first pair may fit by accident, or stand still. All pairs have to fit.",
+                _fitting(pairs=slice(1))),
+        Mistake("one pair is enough",
+                "You accept a layout as soon as one pair fits. All pairs have to fit.",
+                _fitting(enough=torch.any)),
+        Mistake("never both",
+                "Both layouts may fit at once, for example where nothing has turned, or where "
+                "there are only two columns.",
+                _only_one),
+        Mistake("always at least one",
+                "You take the layout that fits better. There may be none that fits.",
+                _the_likelier),
+        Mistake("equal to the last bit",
+                "Turned numbers are rounded. Lengths that differ by less than 0.0001 count as "
+                "equal.",
+                _fitting(tolerance=0.0)),
+        Mistake("the two answers exchanged",
+                "Your two answers stand in the wrong order: interleaved comes first.",
+                _exchanged),
+        Mistake("sums instead of lengths",
+                "You compare a + b. A turn changes this sum; what does it keep?",
+                _fitting(size=lambda pairs: pairs.sum(dim=-1))),
+    ),
+)  # fmt: skip
+
+EXERCISES = (TO_HALF, DECODE, SERVE, LAYOUT_TEST, WHICH_LAYOUT)

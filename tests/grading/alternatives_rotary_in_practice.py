@@ -143,6 +143,31 @@ def turn_test_by_matrix(turn):
     assert abs(matrix[0, 1]) < 1e-4
 
 
+def fits_in_loops(x, turned):
+    def all_keep(columns):
+        columns = list(columns)
+        return all(
+            abs(math.hypot(x[row, a], x[row, b]) - math.hypot(turned[row, a], turned[row, b]))
+            < 1e-4
+            for row in range(len(x))
+            for a, b in columns
+        )
+
+    half = x.shape[1] // 2
+    return all_keep((2 * i, 2 * i + 1) for i in range(half)), all_keep(
+        [(i, i + half) for i in range(half)]
+    )
+
+
+def fits_by_complex_numbers(x, turned):
+    def all_keep(pairs):
+        return torch.allclose(
+            *(torch.complex(*pairs(t.double())).abs() for t in (x, turned)), 0, 1e-4
+        )
+
+    return [all_keep(lambda t: (t[:, 0::2], t[:, 1::2])), all_keep(lambda t: t.chunk(2, dim=1))]
+
+
 ALTERNATIVES = {
     "rotary-convert-weights": [to_half_in_loops, to_half_by_views],
     "rotary-decode": [
@@ -156,4 +181,5 @@ ALTERNATIVES = {
         serve_in_loops,
     ],
     "rotary-halves-test": [turn_test_by_hand, turn_test_by_matrix],
+    "rotary-which-layout": [fits_in_loops, fits_by_complex_numbers],
 }

@@ -1,6 +1,5 @@
 """Small changes to lesson 09's solutions that are right after all, and why."""
 
-HALF_PERCENT = "One part in ten thousand is far less than the half percent that the task allows."
 THIRD_OF_FOUR = "Every tensor has four axes, so that axis -2 and axis 2 are the same one."
 SECOND_OF_TWO = "x always has two axes, so that axis -1 and axis 1 are the same one."
 POSITIONS = "`positions = past_k.shape[-2] + torch.arange(q.shape[-2])`"
@@ -16,10 +15,6 @@ EXPECTED = (
 )
 
 EQUAL = {
-    "rotary-slowest-hand": {
-        "10000 to 10001 in `wavelength = 2 * math.pi * 10_000 ** (30 / 128)`": HALF_PERCENT,
-        "10000 to 9999 in `wavelength = 2 * math.pi * 10_000 ** (30 / 128)`": HALF_PERCENT,
-    },
     "rotary-decode": {
         f"USub dropped in {POSITIONS}": THIRD_OF_FOUR,
         f"USub dropped in {POSITIONS}, number 2": THIRD_OF_FOUR,
@@ -44,5 +39,16 @@ EQUAL = {
             "number here is near 0, so that the rounding of float32 stays below it."
         ),
         "in `positions = torch.tensor([7, 1003])`": OTHER_PLACE,
+    },
+    "rotary-which-layout": {
+        ".double() dropped in `pairs = t.double()`": (
+            "Lengths in float32 are right to a millionth, and the task allows 0.0001."
+        ),
+        "strict= dropped in `changes = [after - before for before, after in "
+        "zip(lengths(x), lengths(turned), strict=True)]`": "Both have two members, always.",
+        "Lt to LtE in `return tuple(bool((change.abs() < 1e-4).all()) for change in changes)`": (
+            "No length changes by exactly a ten-thousandth."
+        ),
+        "USub dropped in `return neighbours, torch.hypot(*pairs.chunk(2, dim=-1))`": SECOND_OF_TWO,
     },
 }

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-# 7.3 converting weights -----------------------------------------------------------------------
+# 9.1 converting weights -----------------------------------------------------------------------
 
 
 def neighbours_to_halves(width):
@@ -78,7 +78,7 @@ def grouped_keys_left_alone(q, k, v, num_heads, num_kv_heads):
     return moved(q, num_heads), moved(k, num_heads) if num_heads == num_kv_heads else k, v
 
 
-# 7.4 decoding ---------------------------------------------------------------------------------
+# 9.2 decoding ---------------------------------------------------------------------------------
 
 
 def turned(x, angles):
@@ -134,7 +134,7 @@ def cached_values_forgotten(q, k, v, past_k, past_v, frequencies):
     return decoding_at(after_the_cache)(q, k, v, past_k, torch.zeros_like(past_v), frequencies)
 
 
-# 7.5 a table ----------------------------------------------------------------------------------
+# 9.3 a table ----------------------------------------------------------------------------------
 
 
 def turned_exactly(x, positions, base):
@@ -227,7 +227,7 @@ through_float16 = serving(
 )
 
 
-# 7.6 the test ---------------------------------------------------------------------------------
+# 9.4 the test ---------------------------------------------------------------------------------
 
 
 def by_hand(x, positions, base):
@@ -294,11 +294,53 @@ def scores_depend_on_distance(turn):
     assert torch.allclose(here @ here.T, there @ there.T, atol=1e-3)
 
 
+# 9.5 which layout? ----------------------------------------------------------------------------
+
+
+def pairs_of(t):
+    return t.double().unflatten(1, (-1, 2)), t.double().unflatten(1, (2, -1)).mT
+
+
+def all_alike(of_pairs, tolerance=1e-4):
+    def fits(x, turned):
+        return tuple(
+            bool(((of_pairs(a) - of_pairs(b)).abs() < tolerance).all())
+            for a, b in zip(pairs_of(x), pairs_of(turned), strict=True)
+        )
+
+    return fits
+
+
+def by_scores_of_neighbours(x, turned):
+    def products(t):
+        return (t[:-1] * t[1:]).sum(dim=1)
+
+    same = torch.allclose(products(x), products(turned), atol=1e-4)
+    return same, same
+
+
+def last_pair_alone(x, turned):
+    kept = [
+        (a[:, -1].norm(dim=-1) - b[:, -1].norm(dim=-1)).abs().max() < 1e-4
+        for a, b in zip(pairs_of(x), pairs_of(turned), strict=True)
+    ]
+    return tuple(map(bool, kept))
+
+
+def mean_length(x, turned):
+    kept = [
+        (a.norm(dim=-1).mean() - b.norm(dim=-1).mean()).abs() < 1e-4
+        for a, b in zip(pairs_of(x), pairs_of(turned), strict=True)
+    ]
+    return tuple(map(bool, kept))
+
+
+exactly_equal = all_alike(lambda pairs: pairs)
+far_too_generous = all_alike(lambda pairs: pairs.norm(dim=-1), tolerance=3)
+largest_of_a_pair = all_alike(lambda pairs: pairs.abs().amax(dim=-1))
+
+
 REFUSED = {
-    "rotary-float32-spacing": [
-        2**-5, 2**-3, 2**-24, 0.06, 0.0596, 0.1192, 0.1, 16, 1, 1e-7, 0.0625001, "0.0625", True
-    ],
-    "rotary-slowest-hand": [54, 55, 8.66, 58.5, 50.65, 5424.0, 62_832.0, 32, 54.4 * 128],
     "rotary-convert-weights": [
         width_from_columns, as_in_the_script_of_transformers, first_head_only, through_bfloat16,
         in_float32, through_float32, second_partners_first, grouped_keys_left_alone,
@@ -317,5 +359,9 @@ REFUSED = {
     "rotary-halves-test": [
         dtypes_not_looked_at, float32_alone, sum_of_all_entries, one_row, first_pair_alone,
         lengths_kept, only_base_10_000, far_too_tolerant, asserts_a_list, scores_depend_on_distance,
+    ],
+    "rotary-which-layout": [
+        by_scores_of_neighbours, last_pair_alone, mean_length, exactly_equal, far_too_generous,
+        largest_of_a_pair,
     ],
 }  # fmt: skip

@@ -1,0 +1,364 @@
+"""Exercises of lesson 10: what does a rotation cost, and which pairs matter?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from course_grading.domain import Number, OneOf, Positions, Tensors
+from course_grading.exercise import Case, Exercise, Mistake, mistake
+from course_grading.specs.draw import KEEPS_DTYPE, normal, shuffled
+
+DTYPES = (torch.bfloat16, torch.float16, torch.float32, torch.float64)
+
+# spacing of float32 ----------------------------------------------------------------------------
+
+SPACING = Exercise(
+    slug="rotary-float32-spacing", title="How far apart are float32 angles?",
+    kind="predict", minutes=5, points=1, name="spacing", reference=lambda: 2.0**-4,
+    hints=(
+        "1 000 000 lies between 2^19 = 524 288 and 2^20 = 1 048 576. From one power of two to the "
+        "next, numbers of one float type are equally far apart.",
+        "float32 keeps 24 binary digits, and the first stands for 2^19 here. What does the 24th "
+        "stand for?",
+    ),
+    mistakes=(
+        Mistake("the rounding error instead of the spacing",
+                "This is the largest rounding error, half the spacing that the question asks for.",
+                2.0**-5),
+        Mistake("23 digits instead of 24",
+                "float32 stores 23 digits. The leading digit is not stored, but it counts: there "
+                "are 24. Or was it the power of two above a million instead of the one below?",
+                2.0**-3),
+        Mistake("epsilon times a million",
+                "torch.finfo(torch.float32).eps is the spacing from 1 to 2. It grows in steps, "
+                "with each power of two: multiply by 2^19, not by 1 000 000.",
+                lambda: 1e6 * torch.finfo(torch.float32).eps),
+        Mistake("a decimal digit too few",
+                "Rounded to two decimals this is near, but the spacing is a power of two: give "
+                "all its digits, or write it as one.",
+                0.06),
+        Mistake("the spacing near 1",
+                "This is float32's spacing between 1 and 2. Near a million the same 24 digits have "
+                "to hold 20 digits in front of the point.",
+                lambda: torch.finfo(torch.float32).eps),
+    ),
+)  # fmt: skip
+
+# the slowest pair that turns -------------------------------------------------------------------
+
+SLOWEST = Exercise(
+    slug="rotary-slowest-hand", title="The slowest hand of p-RoPE",
+    kind="predict", minutes=5, points=1, name="wavelength",
+    reference=lambda: 2 * math.pi * 10_000 ** (30 / 128), relative_tolerance=0.005,
+    hints=(
+        "32 columns make 16 pairs, i = 0 to 15: the fastest 16 of the head's 64. What is the "
+        "exponent 2i / head_dim of the last of them?",
+        "Proportional means that the exponent is divided by the width of the whole head, 128. A "
+        "full turn is 2 pi radians.",
+    ),
+    mistakes=(
+        Mistake("exponents over the part's own width",
+                "This is the other meaning, *own*: exponents 2i / 32, so that the turned part has "
+                "slow pairs, too. Proportional frequencies divide by the whole head's 128.",
+                lambda: 2 * math.pi * 10_000 ** (30 / 32)),
+        Mistake("one pair too many",
+                "Pairs count from 0: the last of 16 is pair 15, with exponent 30 / 128.",
+                lambda: 2 * math.pi * 10_000 ** (32 / 128)),
+        Mistake("the whole head's slowest pair",
+                "Pair 63 stands still here: only the fastest 16 pairs turn.",
+                lambda: 2 * math.pi * 10_000 ** (126 / 128)),
+        Mistake("columns taken for pairs",
+                "32 columns make 16 pairs, so the last that moves is pair 15, not pair 31.",
+                lambda: 2 * math.pi * 10_000 ** (62 / 128)),
+        Mistake("2 pi forgotten",
+                "This is the number of positions in one radian. A full turn has 2 pi radians.",
+                lambda: 10_000 ** (30 / 128)),
+    ),
+)  # fmt: skip
+
+# turning a part --------------------------------------------------------------------------------
+
+Kind = str  # "own" or "proportional"
+
+
+def _frequencies(dim: int, rotary_dim: int, kind: Kind, base: float) -> Tensor:
+    """Of the pairs that turn."""
+    over = rotary_dim if kind == "own" else dim
+    return base ** (-torch.arange(0, rotary_dim, 2).double() / over)
+
+
+def _partners(dim: int, rotary_dim: int, kind: Kind) -> tuple[Tensor, Tensor]:
+    """First and second columns of the pairs that turn."""
+    first = torch.arange(rotary_dim // 2)
+    return first, first + (rotary_dim if kind == "own" else dim) // 2
+
+
+def _partly(
+    *,
+    frequencies: Callable[[int, int, Kind, float], Tensor] = _frequencies,
+    partners: Callable[[int, int, Kind], tuple[Tensor, Tensor]] = _partners,
+    angles_dtype: Callable[[torch.dtype], torch.dtype] = lambda dtype: torch.float64,
+    result_dtype: Callable[[torch.dtype], torch.dtype] = lambda dtype: dtype,
+    rest: float = 1.0,
+    sign: int = 1,
+) -> Callable[..., Tensor]:
+    """The turn of a part of each head, or what becomes of it with one choice made otherwise."""
+
+    def turn_part(x, positions, rotary_dim, kind, base):
+        dim, exact = x.shape[-1], angles_dtype(x.dtype)
+        theta = frequencies(dim, rotary_dim, kind, base).to(exact)
+        angles = (sign * positions.to(exact)[:, None] * theta).double()
+        first, second = partners(dim, rotary_dim, kind)
+        out = x.double() * rest
+        a, b = x.double()[:, first], x.double()[:, second]
+        out[:, first] = a * angles.cos() - b * angles.sin()
+        out[:, second] = b * angles.cos() + a * angles.sin()
+        return out.to(result_dtype(x.dtype))
+
+    return turn_part
+
+
+def _always(kind: Kind, function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function` with this kind in place of the one that is asked for."""
+
+    def answer(dim, rotary_dim, _kind, *base):
+        return function(dim, rotary_dim, kind, *base)
+
+    return answer
+
+
+def _neighbours(dim: int, rotary_dim: int, kind: Kind) -> tuple[Tensor, Tensor]:
+    return torch.arange(0, rotary_dim, 2), torch.arange(1, rotary_dim, 2)
+
+
+def _all_pairs(dim: int, rotary_dim: int, kind: Kind, base: float) -> Tensor:
+    theta = _frequencies(dim, rotary_dim, kind, base)
+    return theta if kind == "own" else base ** (-torch.arange(0, dim, 2).double() / dim)
+
+
+def _all_partners(dim: int, rotary_dim: int, kind: Kind) -> tuple[Tensor, Tensor]:
+    return _partners(dim, rotary_dim if kind == "own" else dim, kind)
+
+
+@mistake("the rest left out",
+         "Your result has fewer columns than x. Columns that do not turn stay as they are, in "
+         "their places.")  # fmt: skip
+def _rest_left_out(x, positions, rotary_dim, kind, base):
+    turned = _partly()(x, positions, rotary_dim, kind, base)
+    return turned[:, torch.cat(_partners(x.shape[-1], rotary_dim, kind))]
+
+
+def _part_scale(x, positions, rotary_dim, kind, base) -> Tensor:
+    """Pairs are turned in float32 at the coarsest, whatever x is, and angles are float64's."""
+    coarsest = min(torch.finfo(x.dtype).eps, torch.finfo(torch.float32).eps)
+    angles = positions.double()[:, None] * _frequencies(x.shape[-1], rotary_dim, kind, base)
+    angles = angles * torch.finfo(torch.float64).eps / coarsest
+    first, second = _partners(x.shape[-1], rotary_dim, kind)
+    sizes = x.double().abs()
+    lengths = 4 * torch.hypot(sizes[:, first], sizes[:, second]) * (1 + angles)
+    sizes[:, first], sizes[:, second] = lengths, lengths
+    return sizes
+
+
+def _part_cases(rng: Random) -> list[Case]:
+    def case(rows, dim, rotary_dim, kind, base=10_000.0, below=1000, dtype=torch.float32) -> Case:
+        positions = torch.as_tensor(shuffled(rng, rows, below))
+        x = normal(rng, rows, dim, dtype=torch.float64) / 1.3
+        return {"x": x.to(dtype), "positions": positions, "rotary_dim": rotary_dim,
+                "kind": kind, "base": base}  # fmt: skip
+
+    own, proportional = "own", "proportional"
+    low, half, double = torch.bfloat16, torch.float16, torch.float64
+    usual, p_rope = case(5, 16, 8, own), case(6, 16, 8, proportional)
+    far, wide = case(4, 12, 8, own, below=1_000_000), case(3, 32, 20, proportional, 500.0)
+    return [
+        usual, {**usual, "rotary_dim": 4}, {**usual, "base": 100.0},
+        {**usual, "kind": proportional}, {**usual, "positions": usual["positions"] + 7},
+        p_rope, {**p_rope, "rotary_dim": 4}, {**p_rope, "base": 100.0}, {**p_rope, "kind": own},
+        far, {**far, "kind": proportional}, wide, {**wide, "rotary_dim": 32}, {**wide, "kind": own},
+        case(1, 8, 2, own), case(1, 8, 2, proportional), case(3, 8, 8, own, 100.0),
+        case(4, 12, 6, own, dtype=low), case(4, 12, 6, proportional, dtype=low),
+        case(3, 10, 4, proportional, dtype=half), case(3, 10, 4, own, 500_000.0, dtype=half),
+        case(4, 12, 6, own, below=900_000, dtype=double),
+        case(4, 12, 6, proportional, below=900_000, dtype=double),
+        {**case(3, 8, 4, own), "positions": torch.tensor([3, 3, 900_003])},
+    ]  # fmt: skip
+
+
+PART = Exercise(
+    slug="rotary-turn-part", title="Turn a part of each head",
+    kind="implement", minutes=20, points=3, name="turn_part",
+    reference=_partly(), cases=_part_cases,
+    domain={
+        "x": Tensors((2, 2), DTYPES),
+        "positions": Positions(1_000_000, axes=(1, 1)),
+        "rotary_dim": Number(2, 32, whole=True),
+        "kind": OneOf(("own", "proportional")),
+        "base": Number(100.0, 500_000.0),
+    },
+    scale=_part_scale, roundings=1, forbidden=("rotate", "Rotary", "rotation_table"),
+    properties=(KEEPS_DTYPE,),
+    hints=(
+        "For each kind write down, for dim = 8 and rotary_dim = 4: which columns turn, who is the "
+        "partner of column 0, and which two frequencies there are.",
+        "own: treat x[:, :rotary_dim] as a head of this width, and put the other columns behind "
+        "it. proportional: make the frequencies of the whole head, keep the first rotary_dim / 2 "
+        "of them, and set the others to 0; then turn the whole head in halves.",
+        "Positions and frequencies need float64, as the lesson measured. Convert the result to "
+        "x.dtype at the end.",
+    ),
+    mistakes=(
+        Mistake("own frequencies in both kinds",
+                "Proportional pairs keep the exponents of the whole head, 2i / dim.",
+                _partly(frequencies=_always("own", _frequencies))),
+        Mistake("frequencies of the whole head in both kinds",
+                "With kind own the exponents are those of a head of width rotary_dim.",
+                _partly(frequencies=_always("proportional", _frequencies))),
+        Mistake("partners within the part in both kinds",
+                "Proportional turns pairs of the whole head: the partner of column i is "
+                "i + dim / 2.",
+                _partly(partners=_always("own", _partners))),
+        Mistake("partners across the whole head in both kinds",
+                "With kind own the partner of column i is i + rotary_dim / 2: the part is cut into "
+                "halves, not the head.",
+                _partly(partners=_always("proportional", _partners))),
+        Mistake("the two kinds exchanged",
+                "You compute own where proportional is asked, and proportional where own is asked.",
+                lambda x, positions, rotary_dim, kind, base: _partly()(
+                    x, positions, rotary_dim, {"own": "proportional"}.get(kind, "own"), base)),
+        Mistake("all pairs turn",
+                "With kind proportional only the fastest rotary_dim / 2 pairs turn. The other "
+                "pairs stand still.",
+                _partly(frequencies=_all_pairs, partners=_all_partners)),
+        Mistake("neighbours as pairs",
+                "You turn neighbours, columns 2i and 2i + 1. Pairs are in halves here.",
+                _partly(partners=_neighbours)),
+        Mistake("turned backwards",
+                "A pair (a, b) becomes (a cos - b sin, b cos + a sin). Yours turns the other way.",
+                _partly(sign=-1)),
+        Mistake("the rest set to 0",
+                "Columns that do not turn stay as they are; yours are 0.",
+                _partly(rest=0.0)),
+        _rest_left_out,
+        Mistake("angles in float32",
+                "Near a million the digits of float32 do not suffice for an angle: compute "
+                "frequencies and angles in float64.",
+                _partly(angles_dtype=lambda dtype: torch.float32)),
+        Mistake("angles in the dtype of x",
+                "Positions and angles in the dtype of x lose their digits. Compute them in "
+                "float64.",
+                _partly(angles_dtype=lambda dtype: dtype)),
+        Mistake("the result always in float32",
+                "The numbers are right, but the result is always float32. Convert it to the dtype "
+                "of x.",
+                _partly(result_dtype=lambda dtype: torch.float32)),
+    ),
+)  # fmt: skip
+
+# which pairs may stand still? ------------------------------------------------------------------
+
+Change = Callable[[Tensor], Tensor]
+
+
+def _chord(angles: Tensor) -> Tensor:
+    """How much a turn by this angle can change a cosine, whatever it was the cosine of."""
+    return 2 * (angles / 2).sin().abs()
+
+
+def _standing(
+    change: Change = _chord,
+    distances: Callable[[int], Tensor] = lambda length: torch.arange(length),
+) -> Callable[..., Tensor]:
+    """Pairs whose turning changes too little, or what becomes of that with another choice."""
+
+    def may_stand_still(frequencies, length, tolerance):
+        angles = distances(length)[:, None] * frequencies
+        return (change(angles) <= tolerance).all(dim=0)
+
+    return may_stand_still
+
+
+def _one_answer(frequencies, length, tolerance):
+    return _standing()(frequencies, length, tolerance).all()
+
+
+def _still_cases(rng: Random) -> list[Case]:
+    def case(length: int, tolerance: float, *angles: float) -> Case:
+        """Pairs that turn by these angles over the longest distance, or by a radian a position."""
+        far = max(length - 1, 1)
+        frequencies = torch.tensor([min(angle / far, 1.0) for angle in angles], dtype=torch.float64)
+        return {"frequencies": frequencies, "length": length, "tolerance": tolerance}
+
+    def edges(length: int, tolerance: float) -> Case:
+        """On both sides of the limit, of the limits of mistakes, and whole turns."""
+        limit = 2 * math.asin(tolerance / 2)
+        turn = 2 * math.pi
+        others = [math.acos(1 - tolerance), tolerance, math.asin(min(tolerance, 1.0))]
+        near = [limit * (1 - 0.2 / length), limit * (1 + 0.2 / length)]
+        between = [(limit + other) / 2 for other in others]
+        return case(length, tolerance, *near, *between, 0.0, turn, 2 * turn, turn / 2, limit / 10)
+
+    odd, n = rng.choice([37, 41, 53]), rng.randint(300, 900)
+    first = edges(odd, 0.6)
+    return [
+        first, {**first, "tolerance": 0.9}, {**first, "length": odd + 40}, edges(n, 0.1),
+        edges(n, 1.5), edges(20, 1.2), case(1, 0.01, 1.0, 0.5, 0.0), case(2, 0.5, 0.9, 0.4, 0.51),
+        case(1000, 0.01, *(10.0 ** -rng.uniform(0, 4) for _ in range(9))), edges(n, 0.003),
+        case(odd, 1.9, 1000.0, 7.0, 3.0, 2.0, 0.1),
+    ]  # fmt: skip
+
+
+STILL = Exercise(
+    slug="rotary-still-pairs", title="Stretch: which pairs may stand still?",
+    kind="implement", minutes=15, points=3, name="may_stand_still",
+    reference=_standing(), cases=_still_cases,
+    domain={
+        "frequencies": Tensors((1, 1), (torch.float64,)),
+        "length": Number(1, 1000, whole=True),
+        "tolerance": Number(0.003, 1.9),
+    },
+    hints=(
+        "A pair adds |q||k| cos(phi + distance * frequency) to a score; if it stands still, it "
+        "adds |q||k| cos(phi). For one distance, which phi makes the difference of the two "
+        "cosines largest? Draw the cosine, and look where it is steepest.",
+        "cos(phi + a) - cos(phi) = -2 sin(a / 2) sin(phi + a / 2). The last sine is 1 for some "
+        "phi. So the largest difference for the angle a is 2 |sin(a / 2)|.",
+        "Then take the largest over all distances 0 to length - 1, not only at the farthest: a "
+        "fast pair may have come back there.",
+    ),
+    mistakes=(
+        Mistake("phi = 0 only",
+                "You compare cos(a) with 1, so phi is 0. There the cosine is flattest: other phi "
+                "change much more.",
+                _standing(change=lambda angles: 1 - angles.cos())),
+        Mistake("the angle instead of the change of the cosine",
+                "You compare the angle itself with the tolerance. A cosine changes by less than "
+                "the angle: by 2 |sin(a / 2)| at most.",
+                _standing(change=lambda angles: angles)),
+        Mistake("the sine of the angle",
+                "You take |sin a|, which is the change for one phi. The largest change is "
+                "2 |sin(a / 2)|.",
+                _standing(change=lambda angles: angles.sin().abs())),
+        Mistake("the farthest distance only",
+                "A pair that makes whole turns is back where it was at the farthest distance, "
+                "and far from it before. Look at all distances.",
+                _standing(distances=lambda length: torch.tensor([length - 1]))),
+        Mistake("distances up to the length",
+                "In a text of n tokens the farthest two are n - 1 apart.",
+                _standing(distances=lambda length: torch.arange(length + 1))),
+        Mistake("one position to the next",
+                "You look at neighbours only. A slow pair turns far over the whole text.",
+                _standing(distances=lambda length: torch.tensor([0, 1])[:length])),
+        Mistake("one answer for all pairs",
+                "Give an answer for each pair: a tensor of True and False.",
+                _one_answer),
+    ),
+)  # fmt: skip
+
+EXERCISES = (SPACING, SLOWEST, PART, STILL)
