@@ -434,7 +434,7 @@ DISTANCE_TEST = Exercise(
         Version("sines with overtones", False,
                 _shaped(lambda t: torch.sin(TURN * t) + 0.3 * torch.sin(2 * TURN * t))),
         Version("phase added to the position", False,
-                lambda positions: _as_published.answer(positions, 16, 0.25)),
+                lambda positions, add=_as_published.answer: add(positions, 16, 0.25)),
         Version("the last pair in opposite phase", False,
                 _changed(lambda p: p >= 0, 15, lambda x, p: -torch.sin(p * 10_000.0 ** (-14 / 16))),
                 "One slow pair is wrong. Its dot products change by little from one position to "
