@@ -215,6 +215,10 @@ def _angles_of(positions: Tensor, dim: int) -> Tensor:
     return positions.double()[..., None] * 10_000.0 ** (-torch.arange(0, dim, 2).double() / dim)
 
 
+def _with_sines(waves: Tensor, partners: Tensor) -> Tensor:
+    return torch.stack([waves.sin(), partners.sin()], dim=-1).flatten(-2).float()
+
+
 def _phased(
     partner: Callable[[Tensor, float], Tensor] = lambda a, phase: a + TURN * phase,
     wave: Callable[[Tensor, float], Tensor] = lambda a, phase: a,
@@ -224,8 +228,7 @@ def _phased(
 
     def with_partner(positions: Tensor, dim: int, phase: float) -> Tensor:
         angles = _angles_of(count(positions), dim)
-        both = [wave(angles, phase).sin(), partner(angles, phase).sin()]
-        return torch.stack(both, dim=-1).flatten(-2).float()
+        return _with_sines(wave(angles, phase), partner(angles, phase))
 
     return with_partner
 
@@ -239,10 +242,8 @@ _with_partner = _phased()
     "frequency. Add it to the angle, after the multiplication.",
 )
 def _as_published(positions: Tensor, dim: int, phase: float) -> Tensor:
-    frequencies = 10_000.0 ** (-torch.arange(0, dim, 2).double() / dim)
-    ahead = positions.double()[..., None] + TURN * phase
-    both = [(positions.double()[..., None] * frequencies).sin(), (ahead * frequencies).sin()]
-    return torch.stack(both, dim=-1).flatten(-2).float()
+    ahead = positions.double() + TURN * phase
+    return _with_sines(_angles_of(positions, dim), _angles_of(ahead, dim))
 
 
 @mistake(
@@ -251,10 +252,8 @@ def _as_published(positions: Tensor, dim: int, phase: float) -> Tensor:
     "same at every position: add it to the angle.",
 )
 def _phase_on_frequency(positions: Tensor, dim: int, phase: float) -> Tensor:
-    frequencies = 10_000.0 ** (-torch.arange(0, dim, 2).double() / dim)
-    faster = frequencies + TURN * phase
-    both = [(positions.double()[..., None] * f).sin() for f in (frequencies, faster)]
-    return torch.stack(both, dim=-1).flatten(-2).float()
+    angles = _angles_of(positions, dim)
+    return _with_sines(angles, angles + TURN * phase * positions.double()[..., None])
 
 
 def _phase_cases(rng: Random) -> list[Case]:
