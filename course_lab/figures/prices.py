@@ -16,7 +16,7 @@ Prices = Mapping[str, tuple[Any, Any]]
 
 def two_prices(prices: Prices, title: str) -> Figure:
     """For each method a bar of two parts, means over seeds, and a dot for each seed's whole."""
-    fig, ax = figure(7.4, 1.2 + 0.42 * len(prices))
+    fig, ax = figure(7.4, 1.5 + 0.42 * len(prices))
     for row, parts in enumerate(prices.values()):
         short, added = (numbers(part) for part in parts)
         looks = ({"color": BLUE}, {"color": ORANGE, "hatch": "//", "edgecolor": "white"})
@@ -37,15 +37,14 @@ def two_prices(prices: Prices, title: str) -> Figure:
     ax.invert_yaxis()
     ax.set(title=title, xlabel="bits per byte more than unchanged at the trained length")
     ax.grid(visible=False)
-    ax.legend(loc="lower center", bbox_to_anchor=(0.45, -0.95 / (0.5 + 0.32 * len(prices))),
-              ncols=3, fontsize=8)  # fmt: skip
+    fig.legend(loc="outside lower center", ncols=3, fontsize=8)
     return fig
 
 
 def two_prices_words(prices: Prices) -> str:
     """What `two_prices` shows, in words."""
     parts = (
-        f"{name}: {numbers(short).mean():.2f} on a text of the trained length and "
+        f"{name.replace(chr(10), ' ')}: {numbers(short).mean():.2f} on a text of the trained length and "
         f"{numbers(added).mean():.2f} more for the longer text"
         for name, (short, added) in prices.items()
     )
