@@ -43,9 +43,9 @@ def two_prices(prices: Prices, title: str) -> Figure:
 
 def two_prices_words(prices: Prices) -> str:
     """What `two_prices` shows, in words."""
-    parts = (
-        f"{name.replace(chr(10), ' ')}: {numbers(short).mean():.2f} on a text of the trained length and "
-        f"{numbers(added).mean():.2f} more for the longer text"
-        for name, (short, added) in prices.items()
-    )
+    parts = []
+    for name, (short, added) in prices.items():
+        now, more = (numbers(part).mean() for part in (short, added))
+        name = " ".join(name.split())
+        parts.append(f"{name} {now:.2f} at the trained length, {more:.2f} added by the longer text")
     return f"Bits per byte more than unchanged at the trained length. {'; '.join(parts)}."
