@@ -76,7 +76,7 @@ def seen_pairs(
         right.plot(values, [row] * len(values), "o", markersize=size, color=look["color"],
                    markerfacecolor=face)  # fmt: skip
     right.set_yticks(range(len(bits)), bits)
-    right.set(xlim=(1, 6.2), ylim=(len(bits) - 0.5, -0.5), xlabel="bits per byte, a dot a seed")
+    right.set(xlim=(1, 6.5), ylim=(len(bits) - 0.5, -0.5), xlabel="bits per byte, a dot a seed")
     right.grid(visible=True, axis="x")
     mean = numbers(bits[reading]).mean()
     fig.suptitle(f"{NAMES[scheme]}, {reading}: {mean:.2f} bits per byte", x=0.01, ha="left",
@@ -89,8 +89,9 @@ def seen_pairs_words(
 ) -> str:
     """The alternative text of `seen_pairs`."""
     found, first = new(readings[reading]), next(iter(bits))
+    here, there = (numbers(bits[name]).mean() for name in (reading, first))
     return (
         f"{NAMES[scheme]}, {reading}: {found.places} new places, {found.distances} new distances, "
-        f"at most {found.most_keys} keys for a query. The models pay {numbers(bits[reading]).mean():.2f} "
-        f"bits per byte; in the reading '{first}' they pay {numbers(bits[first]).mean():.2f}."
+        f"at most {found.most_keys} keys for a query. The models pay {here:.2f} bits per byte; "
+        f"with '{first}' they pay {there:.2f}."
     )
