@@ -3,7 +3,6 @@
 import pytest
 
 from course_lab.figures import choices
-from course_lab.figures.style import png
 
 HOME = {"RoPE": [1.7, 1.8], "ALiBi": [1.9]}
 
