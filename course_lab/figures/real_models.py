@@ -38,6 +38,18 @@ def real_model(name: str) -> Figure:
     )  # fmt: skip
 
 
+def real_model_words(name: str) -> str:
+    """What `real_model` shows, in words."""
+    model = MODELS[name]
+    slowed = model.plain() / model.scaled().frequencies
+    kept = int((slowed < 1.001).sum())
+    return (
+        f"{name}, factor {model.factor:g}: its {len(slowed)} pairs, slowing over wavelength, beside "
+        f"four methods with the same factor. {kept} pairs are kept, the slowest is slowed by "
+        f"{float(slowed[-1]):.1f}; median {float(slowed.median()):.2f}."
+    )
+
+
 def slowing(ropes: Sequence[Rope], title: str) -> Figure:
     """How much each pair of a model is slowed, over its wavelength before; layers by marker."""
     fig, ax = figure(7.4, 3.6)
