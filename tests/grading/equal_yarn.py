@@ -1,7 +1,7 @@
 """Lesson 15: small changes to the solutions that are right after all."""
 
 _CONFIG = "in `frequencies = 200_000.0 ** (-torch.arange(0, 96, 2).double() / 96)`"
-_LISTS = "in `short, long = [1.0, 1.1], [2.0, 8.0]`"
+_LISTS = "in `short, long = [1.0, 1.1], [2.0, 6.0]`"
 _LENGTHS = (
     "in `for length, divisors in ((1, short), (4096, short), (4097, long), (8 * 4096, long)):`"
 )
