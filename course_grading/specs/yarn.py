@@ -617,9 +617,9 @@ LEAST_BASE = Exercise(
               "": round(LINE), ", not rounded": LINE,
               ", to hundreds": round(LINE, -2), ", up to hundreds": math.ceil(LINE / 100) * 100,
           }.items()),
-        Mistake("the lesson's base for 4096 tokens", "The lesson's search, in steps of half a percent, "
-                "found this base for 4096 tokens. The question is about 3000, and about multiples "
-                "of 100.",
+        Mistake("the lesson's base for 4096 tokens", "The lesson's search, in steps of half a "
+                "percent, found this base for 4096 tokens. The question is about 3000, and about "
+                "multiples of 100.",
                 28_653),
         *(Mistake(f"steps of {step}", f"This base passes, and you searched in steps of {step}. The "
                   "question asks for multiples of 100, from 10 000 on.",

@@ -44,9 +44,9 @@ def real_model_words(name: str) -> str:
     slowed = model.plain() / model.scaled().frequencies
     kept = int((slowed < 1.001).sum())
     return (
-        f"{name}, factor {model.factor:g}: its {len(slowed)} pairs, slowing over wavelength, beside "
-        f"four methods with the same factor. {kept} pairs are kept, the slowest is slowed by "
-        f"{float(slowed[-1]):.1f}; median {float(slowed.median()):.2f}."
+        f"{name}: its {len(slowed)} pairs beside four methods with the same factor, "
+        f"{model.factor:g}. {kept} pairs are kept, the slowest is slowed by "
+        f"{float(slowed[-1]):.1f}, the median pair by {float(slowed.median()):.2f}."
     )
 
 
