@@ -114,6 +114,27 @@ def bend_ramp(model: Decoder) -> Iterator[Case]:
             yield Case(name, stretched(model, scaled), length)
 
 
+def choose_pairs(model: Decoder) -> Iterator[Case]:
+    """Which pairs should be divided: those that made less than a turn? All without temperature."""
+    plain = frequencies_of(model).frequencies
+    for factor in (2, 4, 8):
+        fitted = METHODS["yarn"](DIM, TRAINED, factor)._replace(attention_factor=1.0)
+        slow = plain / factor
+        variants = {f"first {kept} kept": with_pairs(ScaledFrequencies(slow), range(kept), plain)
+                    for kept in range(3, 10)}  # fmt: skip
+        variants |= {
+            "1 to 4 turns": METHODS["by_parts"](DIM, TRAINED, factor),
+            "0.5 to 4 turns": fitted,
+            "0.5 to 4 turns, pair 6 divided": with_pairs(fitted, [6], slow),
+            "0.5 to 4 turns, pair 5 divided": with_pairs(fitted, [5], slow),
+            "as released": METHODS["yarn_released"](DIM, TRAINED, factor)._replace(
+                attention_factor=1.0
+            ),
+        }
+        for name, scaled in variants.items():
+            yield Case(name, stretched(model, scaled), factor * TRAINED)
+
+
 def keep_slow_pairs(model: Decoder) -> Iterator[Case]:
     """Must a stretch divide the slowest pairs? Beside them, as many others left as they were."""
     plain, fitted = frequencies_of(model).frequencies, METHODS["yarn"](DIM, TRAINED, 4)
@@ -223,6 +244,7 @@ EXPERIMENTS = {
     "hold pairs": Experiment(hold_pairs),
     "remove pairs": Experiment(remove_pairs),
     "bend the ramp": Experiment(bend_ramp),
+    "choose pairs": Experiment(choose_pairs),
     "keep slow pairs": Experiment(keep_slow_pairs),
     "mend pairs": Experiment(mend_pairs),
     "warm": Experiment(warm),
