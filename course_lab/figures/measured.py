@@ -18,7 +18,7 @@ from course_lab.probes import Report
 from course_lab.zoo import Record
 
 METHODS: dict[str, dict[str, Any]] = {
-    "unchanged": {"label": "nothing", "color": BLACK, "linestyle": (0, (1, 1.5)), "marker": "o"},
+    "unchanged": {"label": "unchanged", "color": BLACK, "linestyle": (0, (1, 1.5)), "marker": "o"},
     "interpolation": {"label": "interpolation", "color": style.BLUE, "linestyle": "--",
                       "marker": "^"},
     "ntk_aware": {"label": "NTK-aware", "color": style.ORANGE, "linestyle": "-.", "marker": "D"},
@@ -54,7 +54,7 @@ def train_short_test_long(records: Sequence[Record], title: str, trained: int = 
             _with_seeds(ax, of_scheme, lambda record: record.length, look)
     lengths_axis(ax, sorted({record.length for record in plain}))
     draw_mark(ax, f"trained at {trained}", trained)
-    ax.set(title=title, xlabel="bytes of context", ylabel=BITS)
+    ax.set(title=title, xlabel="length of the window (bytes)", ylabel=BITS)
     legend_beside(ax)
     return fig
 
