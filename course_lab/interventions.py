@@ -240,6 +240,24 @@ class Shifted(nn.Module):
         return self.model(tokens, positions + self.start)
 
 
+class Replaced(nn.Module):
+    """A model that sees another text in place of the first bytes of each text.
+
+    `other` holds some texts, all as long as what they replace; which of them is taken follows from
+    the tokens replaced.
+    """
+
+    def __init__(self, model: nn.Module, other: Int[Tensor, "texts far"]) -> None:
+        super().__init__()
+        self.model, self.other = model, other
+
+    def forward(self, tokens: Int[Tensor, "batch length"], positions: Tensor) -> Tensor:
+        far = self.other.shape[1]
+        chosen = tokens[:, :far].sum(dim=1) % len(self.other)
+        other = self.other.to(tokens.device)[chosen]
+        return self.model(torch.cat([other, tokens[:, far:]], dim=1), positions)
+
+
 # How large an intervention is ---------------------------------------------------------------
 
 

@@ -9,6 +9,7 @@ from torch import nn
 from course_lab import interventions
 from course_lab.interventions import (
     LaterKeysLow,
+    Replaced,
     Shifted,
     Windowed,
     by_pair,
@@ -294,6 +295,15 @@ def test_a_window_in_one_layer_is_a_text_cut_for_distances():
         assert torch.allclose(windowed[:, place], cut[:, -1], atol=1e-5)
     with pytest.raises(ValueError, match="keys must be 1 or more, got 0"):
         Windowed(model, 0)
+
+
+def test_replaced_text_is_read_in_place_of_the_first_tokens():
+    model, other = decoder(Rotary(8)), torch.randint(16, (5, 6))
+    found = scores_of(Replaced(model, other))
+    expected = TOKENS.clone()
+    expected[:, :6] = other[TOKENS[:, :6].sum(dim=1) % 5]
+    assert torch.equal(found, scores_of(model, expected))
+    assert not torch.allclose(found[:, 6:], scores_of(model)[:, 6:], atol=1e-4)
 
 
 def test_shifted_texts_begin_elsewhere():
