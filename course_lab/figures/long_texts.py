@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float
+from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from torch import Tensor
@@ -14,7 +15,7 @@ from torch import Tensor
 from course_lab.figures.plots import draw_mark, legend_beside, numbers
 from course_lab.figures.style import BLACK, BLUE, GREY, NAMES, ORANGE, figure, line_of, look_of
 
-GROUPS = (
+GROUPS: tuple[dict[str, Any], ...] = (
     {"color": "#BBBBBB", "linestyle": "-", "linewidth": 0.8},
     {"color": BLACK, "linestyle": "-", "linewidth": 2.2},
     {"color": "#777777", "linestyle": "--", "linewidth": 1.4},
@@ -90,6 +91,14 @@ def arcs(frequencies: Float[Tensor, " pairs"], trained: int, length: int) -> Fig
     return fig
 
 
+def waves(scores: Mapping[str, Any], title: str, trained: int) -> Figure:
+    """Scores over distance of fast, middle and slow pairs."""
+    fig, ax = figure(7.4, 3.0)
+    _draw_waves(ax, scores, title, trained)
+    ax.set(xlabel="distance (bytes)")
+    return fig
+
+
 def slope_and_wave(
     scores: Mapping[str, Any],
     shares: Mapping[str, Any],
@@ -102,16 +111,24 @@ def slope_and_wave(
     A share is the attention that `width` neighbouring distances get together.
     """
     fig, (above, below) = figure(7.4, 4.8, rows=2, sharex=True)
-    for (name, curve), look in zip(scores.items(), GROUPS, strict=True):
-        above.plot(numbers(curve), label=name, **look)
+    _draw_waves(above, scores, titles[0], trained)
     for name, values in shares.items():
         steps = np.repeat(numbers(values), 2)
         edges = np.arange(len(numbers(values)) + 1) * width
         below.plot(np.repeat(edges, 2)[1:-1], steps, label=NAMES[name], **line_of(NAMES[name]))
-    for ax, title in zip((above, below), titles, strict=True):
-        draw_mark(ax, f"trained to {trained}", trained)
-        ax.set_title(title)
-        legend_beside(ax)
-    above.set_ylabel("score")
+    _finish(below, titles[1], trained)
     below.set(xlabel="distance (bytes)", ylabel=f"share, {width} bytes each")
     return fig
+
+
+def _draw_waves(ax: Axes, scores: Mapping[str, Any], title: str, trained: int) -> None:
+    for (name, curve), look in zip(scores.items(), GROUPS, strict=True):
+        ax.plot(numbers(curve), label=name, **look)
+    _finish(ax, title, trained)
+    ax.set_ylabel("score")
+
+
+def _finish(ax: Axes, title: str, trained: int) -> None:
+    draw_mark(ax, f"trained to {trained}", trained)
+    ax.set_title(title)
+    legend_beside(ax)
