@@ -348,8 +348,12 @@ def _answer_cases(rng: Random) -> list[Case]:
         case(12, 64, 8, 300),
         case(1, 1, 1, 1),
         case(0, 8, 3, 1),
-        {**edges, "asked": torch.tensor([1, 90, 200_000, 199_998, 100_007]),
-         "given": torch.tensor([0, 30, 99_990, 100_000, 100_000]), "parts": 3},
+        {
+            **edges,
+            "asked": torch.tensor([1, 90, 200_000, 199_998, 100_007]),
+            "given": torch.tensor([0, 30, 99_990, 100_000, 100_000]),
+            "parts": 3,
+        },
     ]
 
 
