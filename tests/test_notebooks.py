@@ -20,7 +20,8 @@ SECOND_EDITION = (
     "00_start_here", "01_attention_is_order_blind", "02_sinusoidal_encoding", "03_other_waves",
     "04_learned_positions", "05_relative_bias", "06_linear_bias", "07_shaw_and_transformer_xl",
     "08_rotary_encoding", "09_rotary_in_practice", "10_rotary_costs",
-    "11_train_short_test_long", "12_why_rope_falls", "13_stretching_rope", "14_stretching_while_reading",
+    "11_train_short_test_long", "12_why_rope_falls", "13_stretching_rope",
+    "14_stretching_while_reading",
     "15_yarn_and_beyond", "16_choosing",
 )  # fmt: skip
 """Lessons whose words are those of the page of notation, and whose explorers name settings."""
@@ -172,7 +173,7 @@ def test_numbered_claims_are_computed_and_judged(path):
 HOMES = {
     "C1": ["04"], "C2": ["04", "11"], "C3": ["11"], "C4": ["02"], "C5": ["03"], "C6": ["02"],
     "C7": ["02", "11"], "C8": ["01", "08"], "C9": ["10"], "C10": ["14", "15"], "C11": ["02", "08"],
-    "C12": ["11", "12"], "C13": ["06", "11", "12"], "C14": ["08"], "C15": ["02", "08"],
+    "C12": ["12"], "C13": ["06", "12"], "C14": ["08"], "C15": ["02", "08"],
     "C16": ["16"], "C17": ["07"],
 }  # fmt: skip
 
