@@ -6,6 +6,7 @@ from course_grading import exercise
 from course_grading.exercise import Exercise
 from course_grading.specs import (
     choosing,
+    growing_texts,
     learned,
     linear_bias,
     long_texts,
@@ -13,6 +14,7 @@ from course_grading.specs import (
     order_blind,
     other_waves,
     relative_bias,
+    rope_falls,
     rotary,
     rotary_costs,
     rotary_in_practice,
@@ -36,7 +38,9 @@ SHEETS: dict[str, tuple[Exercise, ...]] = {
     "09_rotary_in_practice": rotary_in_practice.EXERCISES,
     "10_rotary_costs": rotary_costs.EXERCISES,
     "11_train_short_test_long": long_texts.EXERCISES,
+    "12_why_rope_falls": rope_falls.EXERCISES,
     "13_stretching_rope": stretching.EXERCISES,
+    "14_stretching_while_reading": growing_texts.EXERCISES,
     "15_yarn_and_beyond": yarn.EXERCISES,
     "16_choosing": choosing.EXERCISES,
     "17_museum": museum.EXERCISES,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cache, partial
 from random import Random
 from typing import Any
 
@@ -12,7 +11,7 @@ import torch
 from torch import Tensor
 
 from course_grading.domain import Described, Number, Positions
-from course_grading.exercise import Case, Exercise, Mistake, Property, Version, mistake
+from course_grading.exercise import Case, Exercise, Mistake, mistake
 from course_grading.specs.draw import COUNTS_ITSELF, shuffled
 
 LIBRARY = ("interpolated", "ntk_aware", "dynamic_ntk", "from_rope_parameters", "METHODS")
@@ -20,16 +19,16 @@ FIVE_DIGITS = 84
 """Roundings of float32 that make one part in 100 000, which is what the tasks ask for."""
 
 
-def _by_itself(*case: object) -> float:
+def by_itself(*case: object) -> float:
     """Every number is right to five digits of its own, however large the others are."""
     return 0.0
 
 
-def _frequencies(dim: int, base: float | Tensor) -> Tensor:
+def frequencies_of(dim: int, base: float | Tensor) -> Tensor:
     return base ** (-torch.arange(0, dim, 2).double() / dim)
 
 
-def _raised(base: float, dim: int, stretch: Any) -> Any:
+def raised(base: float, dim: int, stretch: Any) -> Any:
     return base * stretch ** (dim / (dim - 2))
 
 
@@ -37,7 +36,7 @@ def _raised(base: float, dim: int, stretch: Any) -> Any:
 
 
 def _angles(positions: Tensor, dim: int, base: float) -> Tensor:
-    return (positions.double()[..., None] * _frequencies(dim, base)).float()
+    return (positions.double()[..., None] * frequencies_of(dim, base)).float()
 
 
 def _interpolating(
@@ -88,7 +87,7 @@ INTERPOLATION = Exercise(
     slug="stretch-interpolation", title="Interpolation",
     kind="implement", minutes=10, points=2, name="interpolated_angles",
     reference=_interpolated, cases=_interpolation_cases, forbidden=LIBRARY,
-    roundings=FIVE_DIGITS, scale=_by_itself,
+    roundings=FIVE_DIGITS, scale=by_itself,
     domain={
         "positions": Positions(100_000, axes=(0, 3), empty=True), "scale": Number(1, 32),
         "dim": Described("an even number from 2 to 128"), "base": Number(30, 1_000_000),
@@ -137,12 +136,12 @@ INTERPOLATION = Exercise(
                 "Your frequencies are rounded, so that slow pairs are wrong or stand still. Keep "
                 "them in float32 at least.",
                 lambda positions, scale, dim, base: (
-                    positions.double()[..., None] / scale * _frequencies(dim, base).half())),
+                    positions.double()[..., None] / scale * frequencies_of(dim, base).half())),
         Mistake("frequencies rounded to six decimals",
                 "Slow pairs have frequencies of a millionth and less. Do not round them.",
                 lambda positions, scale, dim, base: (
                     positions.double()[..., None]
-                    * (_frequencies(dim, base) / scale).round(decimals=6))),
+                    * (frequencies_of(dim, base) / scale).round(decimals=6))),
         Mistake("no positions, no shape",
                 "Where positions are empty your result has another shape than the one promised: "
                 "(2, 0) becomes (2, 0, dim / 2). An empty input needs no branch of its own.",
@@ -203,7 +202,7 @@ BASE = Exercise(
     slug="stretch-ntk-base", title="The base",
     kind="implement", minutes=10, points=2, name="ntk_base",
     reference=_ntk_base, cases=_base_cases, forbidden=LIBRARY,
-    roundings=FIVE_DIGITS, scale=_by_itself,
+    roundings=FIVE_DIGITS, scale=by_itself,
     domain={
         "base": Number(100, 1_000_000), "dim": Described("an even number from 4 to 512"),
         "original_length": Number(128, 8192, whole=True),
@@ -323,361 +322,6 @@ TOO_FAR = Exercise(
     ),
 )  # fmt: skip
 
-# repair: a server that remembers ---------------------------------------------------------------
-
-
-def _serve_by(stretches: Callable[[list[int], int], list[float]]) -> Callable[..., list[Tensor]]:
-    """A server whose stretches follow from all lengths and the original one."""
-    return lambda lengths, dim, base, original_length: [
-        _frequencies(dim, _raised(base, dim, stretch)).float()
-        for stretch in stretches(lengths, original_length)
-    ]
-
-
-def _never_below_1(lengths: list[int], original: int) -> list[float]:
-    return [max(1.0, n / original) for n in lengths]
-
-
-def _longest_so_far(lengths: list[int]) -> list[int]:
-    return [max(lengths[: i + 1]) for i in range(len(lengths))]
-
-
-def _back_for_short_texts(lengths: list[int], original: int) -> list[float]:
-    stretches, longest = [], original
-    for n in lengths:
-        longest = original if n <= original else max(longest, n)
-        stretches.append(longest / original)
-    return stretches
-
-
-def _server_cases(rng: Random) -> list[Case]:
-    def case(lengths, dim, base, original_length) -> Case:
-        return {"lengths": lengths, "dim": dim, "base": base, "original_length": original_length}
-
-    between = rng.randint(250, 450)
-    three = case([129, 512, 60], 8, 700.0, 128)
-    return [
-        case([512], 8, 10_000.0, 128),
-        case([60], 8, 10_000.0, 128),
-        case([100, 512, 128], 16, 100.0, 128),
-        case([1024, between, 2048, between], 8, 10_000.0, 128),
-        case([300, 40, 299, 1], 4, 500.0, 100),
-        case([], 6, 10_000.0, 128),
-        # a little longer, and less than twice as long
-        case([129, 192, 128, 127, 255, 129], 8, 10_000.0, 128),
-        # one argument changed at a time
-        three, {**three, "base": 10_000.0}, {**three, "original_length": 64}, {**three, "dim": 12},
-        {**three, "lengths": [129, 400, 60]},
-        case([rng.randint(9000, 20_000), 5000, 4097], 2 * rng.randint(20, 64), 500_000.0, 4096),
-    ]  # fmt: skip
-
-
-def _none_faster(case: Case, served: list[Tensor]) -> bool:
-    fastest = _frequencies(case["dim"], case["base"]) * (1 + 1e-5)
-    return all(bool((frequencies <= fastest).all()) for frequencies in served)
-
-
-SERVER = Exercise(
-    slug="stretch-server", title="Repair: a server that remembers",
-    kind="repair", minutes=15, points=3, name="serve",
-    reference=_serve_by(_never_below_1), cases=_server_cases, forbidden=LIBRARY,
-    roundings=FIVE_DIGITS, scale=_by_itself,
-    domain={
-        "lengths": Described("a list of whole numbers from 1 to 20 000, in any order, or empty"),
-        "dim": Described("an even number from 4 to 128"), "base": Number(100, 500_000),
-        "original_length": Number(64, 4096, whole=True),
-    },
-    properties=(
-        Property("no pair turns faster than in training", _none_faster),
-    ),
-    hints=(
-        "Serve [512, 100], then [100] alone, for original_length 128. Where does the answer to 100 "
-        "differ, and should it?",
-        "The first fault is `longest`: the stretch belongs to the text at hand. Now serve [32] "
-        "alone. Is pair 1 slower or faster than in training?",
-        "stretch = max(1.0, n / original_length), and nothing is kept between requests.",
-    ),
-    mistakes=(
-        Mistake("as published",
-                "Both faults are still there: the server remembers the longest text, and a short "
-                "text right after the start is stretched by less than 1.",
-                _serve_by(lambda lengths, original: [
-                    n / original for n in _longest_so_far(lengths)])),
-        Mistake("never shrinks back",
-                "No stretch is below 1 now. But all texts after a long one get its frequencies.",
-                _serve_by(lambda lengths, original:
-                          _never_below_1(_longest_so_far(lengths), original))),
-        Mistake("short texts are squeezed together",
-                "The server remembers nothing now. But a text shorter than original_length gets a "
-                "stretch below 1: its pairs turn faster than in training.",
-                _serve_by(lambda lengths, original: [n / original for n in lengths])),
-        Mistake("resets for short texts only",
-                "You go back when a text fits original_length. A text of medium length still gets "
-                "the frequencies of a longer one before it.",
-                _serve_by(_back_for_short_texts)),
-        Mistake("all get the frequencies of the longest",
-                "You look for the longest text first. A request does not know what comes after it, "
-                "and needs nothing but its own length.",
-                _serve_by(lambda lengths, original:
-                          _never_below_1([max(lengths)] * len(lengths), original))),
-        Mistake("min instead of max",
-                "You take the smaller of 1 and the ratio, so long texts are not stretched, and "
-                "short ones are squeezed. A stretch is never below 1: take the larger.",
-                _serve_by(lambda lengths, original: [min(1.0, n / original) for n in lengths])),
-        Mistake("does not stretch at all",
-                "You return the original frequencies, for long texts too.",
-                _serve_by(lambda lengths, original: [1.0] * len(lengths))),
-        Mistake("stretched from twice the length on",
-                "Between original_length and twice as much your texts get the frequencies of "
-                "training. Every text that is longer than original_length is stretched.",
-                _serve_by(lambda lengths, original: [
-                    n / original if n >= 2 * original else 1.0 for n in lengths])),
-        Mistake("slow pairs rounded",
-                "Your frequencies are rounded to half precision. Slow pairs have small "
-                "frequencies: keep them in float32 at least.",
-                lambda *question: [
-                    f.half().float() for f in _serve_by(_never_below_1)(*question)]),
-        Mistake("in the order of their size, equal ones once",
-                "You serve lengths sorted, and equal ones once. The result has one item for each "
-                "text, in the order of `lengths`.",
-                lambda lengths, *more: _serve_by(_never_below_1)(sorted(set(lengths)), *more)),
-        Mistake("in the order of their size",
-                "You serve lengths sorted. The result is in the order of `lengths`.",
-                lambda lengths, *more: _serve_by(_never_below_1)(sorted(lengths), *more)),
-        Mistake("equal lengths served once",
-                "You leave out lengths that were served before. The result has one item for each "
-                "text.",
-                lambda lengths, *more: _serve_by(_never_below_1)(
-                    list(dict.fromkeys(lengths)), *more)),
-        Mistake("one request late",
-                "Each text gets the frequencies of the one before it.",
-                _serve_by(lambda lengths, original:
-                          _never_below_1([original, *lengths[:-1]], original))),
-    ),
-)  # fmt: skip
-
-# write the test: tomorrow's keys ---------------------------------------------------------------
-
-Rows = Callable[[Tensor, Tensor, int], list[Tensor]]
-
-
-Lengths = Callable[[int, Tensor, int], Tensor]
-"""From dim, the lengths of the text so far, and the original one to frequencies for each length."""
-
-
-def _turned(x: Tensor, positions: Tensor, frequencies: Tensor) -> Tensor:
-    """Pairs (i, i + dim / 2) turned by frequencies that may differ from row to row."""
-    angles = positions.double()[:, None] * frequencies
-    first, second = x.double().chunk(2, dim=-1)
-    cos, sin = angles.cos(), angles.sin()
-    return torch.cat([first * cos - second * sin, second * cos + first * sin], dim=-1)
-
-
-def _like(scores: Tensor, q: Tensor) -> Tensor:
-    """In the dtype of q, or float32 where q holds whole numbers."""
-    return scores.to(torch.promote_types(q.dtype, torch.float32))
-
-
-def _by_row(scores: Tensor, q: Tensor) -> list[Tensor]:
-    """Each row of a square of scores up to its own token."""
-    return [row[: t + 1] for t, row in enumerate(_like(scores, q))]
-
-
-def _now(dim: int, lengths: Tensor, original_length: int) -> Tensor:
-    stretch = (lengths / original_length).clamp(min=1)
-    return _frequencies(dim, _raised(10_000.0, dim, stretch)[..., None])
-
-
-def _rows_by(
-    of_query: Lengths,
-    of_keys: Lengths | None = None,
-    query_at: Callable[[Tensor], Tensor] = lambda tokens: tokens,
-) -> Rows:
-    """Keys are turned again with each query's frequencies, or once and for all by `of_keys`."""
-
-    def rows(q, k, original_length):
-        tokens = torch.arange(len(q))
-        text = q.shape[-1], tokens.double() + 1, original_length
-        frequencies = of_query(*text)
-        queries = _turned(q, query_at(tokens), frequencies)
-        keys = _turned(k, tokens, of_keys(*text) if of_keys else frequencies[:, None])
-        return _by_row((keys @ queries[..., None])[..., 0], q)
-
-    return rows
-
-
-def _kept_before(q, k, original_length):
-    cache, all_scores = [], []
-    for t, (query, key) in enumerate(zip(q, k, strict=True)):
-        cache.append(key)
-        both = torch.cat([torch.stack(cache), query[None]])
-        positions = torch.tensor([*range(t + 1), t])
-        turned = _turned(
-            both, positions, _now(len(key), torch.tensor(t + 1).double(), original_length)
-        )
-        all_scores.append(_like(turned[:-1] @ turned[-1], q))
-    return all_scores
-
-
-def _by_distance(q, k, original_length, dtype=torch.float64):
-    tokens = torch.arange(len(q))
-    pairs_q, pairs_k = (torch.complex(*x.to(dtype).chunk(2, dim=-1)) for x in (q, k))
-    distance = (tokens[:, None] - tokens)[..., None]
-    frequencies = _now(q.shape[-1], tokens.double() + 1, original_length)[:, None]
-    turn = torch.exp(1j * distance * frequencies.to(dtype))
-    return _by_row((pairs_q[:, None] * pairs_k.conj() * turn).real.sum(dim=-1), q)
-
-
-def _plain(dim: int, lengths: Tensor, original_length: int) -> Tensor:
-    return _frequencies(dim, 10_000.0)[None]
-
-
-def _by_doubling(dim: int, lengths: Tensor, original_length: int) -> Tensor:
-    doublings = (lengths / original_length).clamp(min=1).log2().ceil()
-    return _now(dim, original_length * 2**doublings, original_length)
-
-
-def _neighbours(q, k, original_length):
-    """Pairs (2i, 2i + 1): the same as halves of columns in another order."""
-    q, k = (torch.cat([x[:, 0::2], x[:, 1::2]], dim=1) for x in (q, k))
-    return _rows_by(_now)(q, k, original_length)
-
-
-def _backwards(q, k, original_length):
-    """Turning by -angle is turning forwards with the two halves exchanged."""
-    q, k = (x.roll(x.shape[1] // 2, dims=1) for x in (q, k))
-    return _rows_by(_now)(q, k, original_length)
-
-
-def _scores_in(dtype: torch.dtype, q: Tensor, k: Tensor, original_length: int) -> list[Tensor]:
-    return [row.to(dtype) for row in _rows_by(_now)(q, k, original_length)]
-
-
-QUERIES, KEYS = torch.randn(2, 12, 8, generator=torch.Generator().manual_seed(3)).double()
-
-
-@cache
-def _expected(original_length: int) -> list[Tensor]:
-    return _kept_before(QUERIES, KEYS, original_length)
-
-
-def _compare(
-    rows: Rows,
-    places: range = range(12),
-    tolerance: float = 1e-3,
-    original_length: int = 4,
-    dtypes: tuple[torch.dtype, ...] = (torch.float64, torch.float32),
-    dtype_seen: bool = True,
-) -> None:
-    expected = _expected(original_length)
-    for dtype in dtypes:
-        got = rows(QUERIES.to(dtype), KEYS.to(dtype), original_length)
-        for t in places:
-            assert got[t].shape == (t + 1,)
-            assert got[t].dtype == dtype or not dtype_seen
-            assert (got[t].double() - expected[t]).abs().max() <= tolerance
-
-
-def _by_comparing(name: str, why: str, **how: Any) -> tuple[Mistake, ...]:
-    """One mistake, whether the test looks at dtypes or not."""
-    return tuple(
-        Mistake(name, why, partial(_compare, **how, dtype_seen=dtype_seen))
-        for dtype_seen in (True, False)
-    )
-
-
-@mistake("each token with its own key only",
-         "A query and a key at the same place turn alike, whatever the frequencies. Look at keys "
-         "that are further back.")  # fmt: skip
-def _test_same_place(rows: Rows) -> None:
-    for t, scores in enumerate(rows(QUERIES, KEYS, 4)):
-        assert abs(scores[-1] - QUERIES[t] @ KEYS[t]) < 1e-3
-
-
-@mistake("accepts every version",
-         "Nothing was raised for any version. Either no values are compared with known ones, or "
-         "the tolerance is too wide, or the assertion is always true: `assert (a, b)`, with "
-         "brackets around both, is.")  # fmt: skip
-def _test_shapes(rows: Rows) -> None:
-    assert [len(scores) for scores in rows(QUERIES, KEYS, 4)] == list(range(1, 13))
-
-
-CACHE_TEST = Exercise(
-    slug="stretch-cache-test", title="Write the test: tomorrow's keys",
-    kind="test", minutes=20, points=4, name="test_rows", reference=_compare,
-    versions=(
-        Version("all turned again at every step", True, _rows_by(_now)),
-        Version("a cache of keys before the turn", True, _kept_before),
-        Version("by distance, in complex numbers", True, _by_distance),
-        Version("in float32", True, partial(_by_distance, dtype=torch.float32),
-                "It computes in float32, so its scores are off by less than 0.0001. A test that "
-                "allows 0.001 accepts it."),
-        Version("keys kept after the turn", False, _rows_by(_now, _now)),
-        Version("never stretched", False, _rows_by(_plain)),
-        Version("stretched for the whole text from the start", False,
-                _rows_by(lambda dim, n, original: _now(dim, n[-1:], original))),
-        Version("one token late", False,
-                _rows_by(lambda dim, n, original: _now(dim, n - 1, original))),
-        Version("queries stretched, keys not", False, _rows_by(_now, _plain)),
-        Version("made anew at every doubling only", False, _rows_by(_by_doubling)),
-        Version("base times the stretch", False, _rows_by(
-                lambda dim, n, original: (
-                    _frequencies(dim, 10_000.0 * (n / original).clamp(min=1)[:, None])))),
-        Version("short texts stretched by less than 1", False, _rows_by(
-                lambda dim, n, original: (
-                    _frequencies(dim, _raised(10_000.0, dim, (n / original)[:, None]))))),
-        Version("the query stands at 0", False, _rows_by(_now, query_at=torch.zeros_like)),
-        Version("scores always in float32", False, partial(_scores_in, torch.float32),
-                "Scores have the dtype of q: give q in float64, too, and compare dtypes."),
-        Version("scores always in float64", False, partial(_scores_in, torch.float64),
-                "Scores have the dtype of q: for q in float32 these are in float64."),
-        Version("pairs of neighbours", False, _neighbours,
-                "Its pairs are columns 2i and 2i + 1. Rows of equal numbers cannot show it."),
-        Version("turns backwards", False, _backwards,
-                "Give queries and keys that differ: where they are alike, or one half of their "
-                "columns is 0, the sines vanish from the score, and with them the direction."),
-    ),
-    hints=(
-        "Compute a row yourself and compare. The score of a query at t and a key at j depends on "
-        "t - j only, if both are turned by the same frequencies: turn the query by the distance, "
-        "and leave the key alone.",
-        "Some faults show only beyond original_length, one only below it: give a text of about 12 "
-        "tokens with original_length 4, and compare every row.",
-        "Row t: base = 10000 * max(1, (t + 1) / 4) ** (dim / (dim - 2)). Allow a small difference, "
-        "1e-3 or so: right versions round differently. And compare dtypes, for q in both.",
-    ),
-    mistakes=(
-        *_by_comparing("no text beyond original_length",
-                       "Up to original_length nothing is stretched, and nearly every version is "
-                       "right.",
-                       places=range(4)),
-        *_by_comparing("only the last row",
-                       "The last row says nothing about texts that are shorter than yours: some "
-                       "versions go wrong in the rows before it. Compare every row.",
-                       places=range(11, 12)),
-        Mistake("dtypes not looked at",
-                "Versions pass whose scores are always in float32, or float64. They should have "
-                "the dtype of q: compare dtypes, for q in both.",
-                partial(_compare, dtype_seen=False)),
-        *(
-            Mistake("q in one dtype only",
-                    "A version passes whose scores always have that dtype. Give q in another, too.",
-                    partial(_compare, dtypes=(dtype,)))
-            for dtype in (torch.float32, torch.float64)
-        ),
-        _test_same_place,
-        Mistake("asks for equality to the last bit",
-                "Two right programs round differently. Allow a small difference.",
-                lambda rows: _compare(rows, tolerance=0.0)),
-        *_by_comparing("nothing seen below original_length",
-                       "One version goes wrong on texts that are shorter than original_length "
-                       "alone, and a little only. Take original_length larger than 1 (4, say), "
-                       "compare the first rows, too, and allow no more than about 1e-3.",
-                       original_length=1),
-        _test_shapes,
-    ),
-)  # fmt: skip
-
 # the one that helps most -----------------------------------------------------------------------
 
 BEST_PAIR = Exercise(
@@ -719,4 +363,4 @@ BEST_PAIR = Exercise(
     ),
 )  # fmt: skip
 
-EXERCISES = (INTERPOLATION, BASE, TOO_FAR, SERVER, CACHE_TEST, BEST_PAIR)
+EXERCISES = (INTERPOLATION, BASE, TOO_FAR, BEST_PAIR)

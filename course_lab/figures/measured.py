@@ -18,7 +18,7 @@ from course_lab.probes import Report
 from course_lab.zoo import Record
 
 METHODS: dict[str, dict[str, Any]] = {
-    "unchanged": {"label": "nothing", "color": BLACK, "linestyle": (0, (1, 1.5)), "marker": "o"},
+    "unchanged": {"label": "unchanged", "color": BLACK, "linestyle": (0, (1, 1.5)), "marker": "o"},
     "interpolation": {"label": "interpolation", "color": style.BLUE, "linestyle": "--",
                       "marker": "^"},
     "ntk_aware": {"label": "NTK-aware", "color": style.ORANGE, "linestyle": "-.", "marker": "D"},

@@ -1,0 +1,180 @@
+"""Wrong answers to lesson 14's exercises that must not pass."""
+
+import torch
+
+
+def frequencies_of(dim, base):
+    return base ** (-torch.arange(0, dim, 2).double() / dim)
+
+
+# 9.2 the base ---------------------------------------------------------------------------------
+
+
+def raised(base, dim, stretch):
+    return base * max(1.0, stretch) ** (dim / (dim - 2))
+
+
+# 9.4 the server -------------------------------------------------------------------------------
+
+
+def serving(one):
+    def serve(lengths, dim, base, original_length):
+        return [one(n, dim, base, original_length) for n in lengths]
+
+    return serve
+
+
+def right_one(n, dim, base, original_length):
+    return frequencies_of(dim, raised(base, dim, n / original_length))
+
+
+KEPT = {"n": {}, "dim": {}, "base": {}, "length": {}, "longest": [0]}
+
+
+@serving
+def kept_by_length_and_dim(n, dim, base, original_length):
+    return KEPT["dim"].setdefault((n, dim), right_one(n, dim, base, original_length))
+
+
+@serving
+def kept_without_the_original_length(n, dim, base, original_length):
+    return KEPT["base"].setdefault((n, dim, base), right_one(n, dim, base, original_length))
+
+
+@serving
+def kept_without_the_base(n, dim, base, original_length):
+    key = n, dim, original_length
+    return KEPT["length"].setdefault(key, right_one(n, dim, base, original_length))
+
+
+@serving
+def kept_by_length(n, dim, base, original_length):
+    return KEPT["n"].setdefault(n, right_one(n, dim, base, original_length))
+
+
+@serving
+def longest_of_all_calls(n, dim, base, original_length):
+    KEPT["longest"][0] = max(KEPT["longest"][0], n)
+    return right_one(KEPT["longest"][0], dim, base, original_length)
+
+
+@serving
+def slowest_pair_stands_still(n, dim, base, original_length):
+    frequencies = right_one(n, dim, base, original_length)
+    return frequencies.masked_fill(frequencies < 1e-3, 0)
+
+
+@serving
+def from_twice_the_length(n, dim, base, original_length):
+    return right_one(n if n >= 2 * original_length else 0, dim, base, original_length)
+
+
+@serving
+def from_half_as_much_again(n, dim, base, original_length):
+    return right_one(n if n >= 1.5 * original_length else 0, dim, base, original_length)
+
+
+@serving
+def in_float16(n, dim, base, original_length):
+    return right_one(n, dim, base, original_length).half().float()
+
+
+@serving
+def whole_stretches(n, dim, base, original_length):
+    return right_one(n // original_length * original_length, dim, base, original_length)
+
+
+# 9.5 the test ---------------------------------------------------------------------------------
+
+
+def right_scores(q, k, original_length):
+    a, b = (torch.complex(*x.double().chunk(2, dim=-1)) for x in (q, k))
+    rows = []
+    for t in range(len(q)):
+        theta = right_one(t + 1, q.shape[1], 10_000.0, original_length)
+        back = (t - torch.arange(t + 1))[:, None] * theta
+        rows.append((a[t] * b[: t + 1].conj() * torch.exp(1j * back)).real.sum(dim=-1))
+    return rows
+
+
+Q, K = torch.randn(2, 12, 8, generator=torch.Generator().manual_seed(1)).double()
+
+
+def agree(rows, q, k, original_length, tolerance=1e-3):
+    pairs = zip(rows(q, k, original_length), right_scores(q, k, original_length), strict=True)
+    return [bool(((got - right).abs() <= tolerance).all()) for got, right in pairs]
+
+
+def ones_alone(rows):
+    assert all(agree(rows, torch.ones(12, 8), torch.ones(12, 8), 4))
+
+
+def _agrees_with_one_of(rows, *turned):
+    """Whether the scores are those of one of these queries and keys."""
+    got = rows(Q, K, 4)
+    return any(
+        all(((a - b).abs() < 1e-3).all() for a, b in zip(got, right_scores(q, k, 4), strict=True))
+        for q, k in turned
+    )
+
+
+def either_layout(rows):
+    neighbours = [torch.cat([x[:, 0::2], x[:, 1::2]], dim=1) for x in (Q, K)]
+    assert _agrees_with_one_of(rows, (Q, K), neighbours)
+
+
+def either_direction(rows):
+    backwards = [x.roll(4, dims=1) for x in (Q, K)]
+    assert _agrees_with_one_of(rows, (Q, K), backwards)
+
+
+def last_row_alone(rows):
+    assert agree(rows, Q, K, 4)[-1]
+
+
+def original_length_1(rows):
+    assert all(agree(rows, Q, K, 1))
+
+
+def text_within_original_length(rows):
+    assert all(agree(rows, Q, K, 12))
+
+
+def tolerance_of_10(rows):
+    assert all(agree(rows, Q, K, 4, tolerance=10.0))
+
+
+def compares_with_itself(rows):
+    for here, there in zip(rows(Q, K, 4), rows(Q, K, 4), strict=True):
+        assert torch.equal(here, there)
+
+
+def float32_alone(rows):
+    q, k = torch.randn(2, 11, 6, generator=torch.Generator().manual_seed(8))
+    for n, got in enumerate(rows(q, k, 5), start=1):
+        theta = (1e4 * max(1, n / 5) ** 1.5) ** (-torch.arange(3) / 3)
+        c, s = (f(torch.arange(n)[:, None] * theta) for f in (torch.cos, torch.sin))
+        a, b = (
+            torch.cat([x[:n, :3] * c - x[:n, 3:] * s, x[:n, 3:] * c + x[:n, :3] * s], 1)
+            for x in (q, k)
+        )
+        torch.testing.assert_close(got, b @ a[-1], atol=1e-3, rtol=1e-3)
+
+
+def same_place_alone(rows):
+    for t, scores in enumerate(rows(Q, K, 4)):
+        assert abs(scores[-1] - Q[t] @ K[t]) < 1e-3
+
+
+REFUSED = {
+    "stretch-server": [
+        kept_by_length_and_dim, kept_without_the_original_length, kept_without_the_base,
+        kept_by_length, longest_of_all_calls, slowest_pair_stands_still, from_twice_the_length,
+        from_half_as_much_again, in_float16, whole_stretches,
+    ],
+    "stretch-cache-test": [
+        ones_alone, either_layout, either_direction, last_row_alone, original_length_1,
+        text_within_original_length, tolerance_of_10, compares_with_itself, same_place_alone,
+        float32_alone,
+    ],
+}  # fmt: skip
