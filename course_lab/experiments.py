@@ -12,6 +12,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple
 
+import torch
 from jaxtyping import Float, UInt8
 from torch import Tensor, nn
 
@@ -20,6 +21,7 @@ from course_lab.corpus import python_source
 from course_lab.evaluation import PASSAGES, bits_by_length, sliding_bits, text_of
 from course_lab.findings import Measured
 from course_lab.interventions import (
+    Replaced,
     Shifted,
     Windowed,
     by_pair,
@@ -33,7 +35,7 @@ from course_lab.interventions import (
     with_pairs,
 )
 from course_lab.machine import describe
-from course_lab.stretching import BASE, METHODS, stretched
+from course_lab.stretching import BASE, METHODS, stretched, tuned
 from course_lab.units import Entry, Result, Store, do
 from course_lib.encodings import ScaledFrequencies, yarn
 from course_lib.model import Decoder
@@ -41,6 +43,7 @@ from course_lib.model import Decoder
 RESULTS = Path(__file__).parent / "zoo" / "interventions.json"
 TRAINED = 128  # bytes of context
 DIM = 32  # of the zoo's heads
+TUNED_FOR = (50, 200)  # steps of tuning after which `read_far` measures
 FACTORS = (0.9, 1.0, 1.1, 1.139, 1.2, 1.3)  # 1.139 is YaRN's for 4 times the length
 
 
@@ -114,6 +117,27 @@ def bend_ramp(model: Decoder) -> Iterator[Case]:
             yield Case(name, stretched(model, scaled), length)
 
 
+def choose_pairs(model: Decoder) -> Iterator[Case]:
+    """Which pairs should be divided: those that made less than a turn? All without temperature."""
+    plain = frequencies_of(model).frequencies
+    for factor in (2, 4, 8):
+        fitted = METHODS["yarn"](DIM, TRAINED, factor)._replace(attention_factor=1.0)
+        slow = plain / factor
+        variants = {f"first {kept} kept": with_pairs(ScaledFrequencies(slow), range(kept), plain)
+                    for kept in range(3, 10)}  # fmt: skip
+        variants |= {
+            "1 to 4 turns": METHODS["by_parts"](DIM, TRAINED, factor),
+            "0.5 to 4 turns": fitted,
+            "0.5 to 4 turns, pair 6 divided": with_pairs(fitted, [6], slow),
+            "0.5 to 4 turns, pair 5 divided": with_pairs(fitted, [5], slow),
+            "as released": METHODS["yarn_released"](DIM, TRAINED, factor)._replace(
+                attention_factor=1.0
+            ),
+        }
+        for name, scaled in variants.items():
+            yield Case(name, stretched(model, scaled), factor * TRAINED)
+
+
 def keep_slow_pairs(model: Decoder) -> Iterator[Case]:
     """Must a stretch divide the slowest pairs? Beside them, as many others left as they were."""
     plain, fitted = frequencies_of(model).frequencies, METHODS["yarn"](DIM, TRAINED, 4)
@@ -173,6 +197,26 @@ def hide(model: Decoder) -> Iterator[Case]:
         yield Case(f"{keys} keys in each layer", Windowed(model, keys), 512, 256)
 
 
+def read_far(model: Decoder) -> Iterator[Case]:
+    """Tuned at 512 with unchanged angles: does the model read what stands far back, or ignore it?
+
+    Each byte has the 128 to 255 bytes before it. Before these stand the 256 bytes that belong
+    there, 256 bytes of another text, or nothing.
+    """
+    text, far = python_source().train, 256
+    starts = torch.linspace(0, len(text) - far, 64).long()
+    other = text[starts[:, None] + torch.arange(far)].long()
+    longer = stretched(model, METHODS["unchanged"](DIM, TRAINED, 4))
+    stages = {0: model}
+    for step in tuned(longer, text, 512, 4096, max(TUNED_FOR), seed=0):
+        if step in TUNED_FOR:
+            stages[step] = stretched(longer, frequencies_of(longer))  # a copy
+    for steps, reader in stages.items():
+        yield Case(f"{steps} steps, whole", reader, 512, 128)
+        yield Case(f"{steps} steps, another text", Replaced(reader, other), 512, 128)
+        yield Case(f"{steps} steps, cut", reader, 256, 128)
+
+
 def late_places(model: Decoder) -> Iterator[Case]:
     """What do the same bytes cost at places 64 to 127 of a text, and at 448 to 511?"""
     for length in (128, 512):
@@ -184,6 +228,16 @@ def shift_places(model: Decoder) -> Iterator[Case]:
     """What do texts of 128 bytes cost if they begin at another position?"""
     for start in (0, 4, 16, 64, 128, 10_000):
         yield Case(f"from {start}", Shifted(model, start), TRAINED)
+
+
+def new_or_many(model: Decoder) -> Iterator[Case]:
+    """Does a model fail on new places, on new distances, or on many keys? The same bytes in all."""
+    yield Case("128 places from 0", model, TRAINED, 64)
+    yield Case("128 places from 128", Shifted(model, TRAINED), TRAINED, 64)
+    yield Case("all keys", model, 512, 128)
+    yield Case("last 128 keys", Windowed(model, TRAINED), 512, 128)
+    yield Case("last 64 keys", Windowed(model, 64), 512, 128)
+    yield Case("64 near, 64 far", Windowed(model, 64, far=(256, 320)), 512, 128)
 
 
 def silence_terms(model: Decoder) -> Iterator[Case]:
@@ -213,13 +267,16 @@ EXPERIMENTS = {
     "hold pairs": Experiment(hold_pairs),
     "remove pairs": Experiment(remove_pairs),
     "bend the ramp": Experiment(bend_ramp),
+    "choose pairs": Experiment(choose_pairs),
     "keep slow pairs": Experiment(keep_slow_pairs),
     "mend pairs": Experiment(mend_pairs),
     "warm": Experiment(warm),
     "double": Experiment(double),
     "hide": Experiment(hide, ("rope", "alibi")),
+    "read far": Experiment(read_far),
     "late places": Experiment(late_places, ("rope", "alibi", "sinusoidal", "t5")),
     "shift places": Experiment(shift_places, ("rope", "none", "sinusoidal", "learned")),
+    "new or many": Experiment(new_or_many, tuple(zoo.RECIPES), passages=4),
     "silence terms": Experiment(silence_terms, ("transformer_xl",)),
     "silence vectors": Experiment(silence_vectors, ("shaw",)),
 }

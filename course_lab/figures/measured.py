@@ -36,7 +36,7 @@ METHODS: dict[str, dict[str, Any]] = {
 """The look of each method of extension."""
 
 MORE: dict[str, dict[str, Any]] = {
-    "published": {"color": BLACK, "linestyle": "-", "marker": "o", "markersize": 3, "linewidth": 1},
+    "published": {"color": BLACK, "linestyle": "none", "marker": "o", "markersize": 3},
     "paper": {"color": style.PURPLE, "linestyle": (0, (2, 1)), "marker": "<"},
 }
 """Looks for `methods` beside those: a published model's, and a paper's."""
@@ -54,7 +54,7 @@ def train_short_test_long(records: Sequence[Record], title: str, trained: int = 
             _with_seeds(ax, of_scheme, lambda record: record.length, look)
     lengths_axis(ax, sorted({record.length for record in plain}))
     draw_mark(ax, f"trained at {trained}", trained)
-    ax.set(title=title, xlabel="bytes of context", ylabel=BITS)
+    ax.set(title=title, xlabel="length of the window (bytes)", ylabel=BITS)
     legend_beside(ax)
     return fig
 

@@ -9,6 +9,7 @@ from torch import nn
 from course_lab import interventions
 from course_lab.interventions import (
     LaterKeysLow,
+    Replaced,
     Shifted,
     Windowed,
     by_pair,
@@ -274,6 +275,17 @@ def test_a_window_in_each_layer_reaches_further_than_the_window(keys):
         assert changes == (back <= reach), back
 
 
+def test_far_keys_are_seen_beside_a_window_and_keys_between_are_not():
+    model = decoder(Rotary(16), DecoderConfig(16, 16, num_layers=1, num_heads=1, hidden_dim=16))
+    windowed = Windowed(model, 3, far=(6, 8))
+    last = scores_of(windowed)[:, -1]
+    for back in range(14):
+        other = TOKENS.clone()
+        other[:, -1 - back] = (other[:, -1 - back] + 1) % 16
+        changes = not torch.allclose(scores_of(windowed, other)[:, -1], last, atol=1e-6)
+        assert changes == (back < 3 or 6 <= back < 8), back
+
+
 def test_a_window_in_one_layer_is_a_text_cut_for_distances():
     model = decoder(Rotary(16), DecoderConfig(16, 16, num_layers=1, num_heads=1, hidden_dim=16))
     windowed = scores_of(Windowed(model, 5))
@@ -283,6 +295,15 @@ def test_a_window_in_one_layer_is_a_text_cut_for_distances():
         assert torch.allclose(windowed[:, place], cut[:, -1], atol=1e-5)
     with pytest.raises(ValueError, match="keys must be 1 or more, got 0"):
         Windowed(model, 0)
+
+
+def test_replaced_text_is_read_in_place_of_the_first_tokens():
+    model, other = decoder(Rotary(8)), torch.randint(16, (5, 6))
+    found = scores_of(Replaced(model, other))
+    expected = TOKENS.clone()
+    expected[:, :6] = other[TOKENS[:, :6].sum(dim=1) % 5]
+    assert torch.equal(found, scores_of(model, expected))
+    assert not torch.allclose(found[:, 6:], scores_of(model)[:, 6:], atol=1e-4)
 
 
 def test_shifted_texts_begin_elsewhere():
