@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple
@@ -30,6 +31,7 @@ from course_lab.interventions import (
     pair_with,
     removed,
     score_change,
+    seeing,
     silenced,
     stopped,
     with_pairs,
@@ -78,6 +80,27 @@ def hold_pairs(model: Decoder) -> Iterator[Case]:
         variants[f"6 to 9 held at {distance}"] = held(model, range(6, 10), seen_as=distance)
     for name, changed in variants.items():
         yield Case(name, changed, 512, change=score_change(model, changed, text, TRAINED - 1))
+
+
+def hold_at(model: Decoder) -> Iterator[Case]:
+    """Is it new angles of pairs 6 to 9 that do the harm, or high scores for far keys?
+
+    At 3313, 7329 and 11456 all four angles lie outside of what 128 bytes show; 1471 is as low as
+    a longer distance comes.
+    """
+    for seen_as in (0, 20, 40, 60, 80, 100, 127, 150, 180, 260, 353, 1471, 3313, 7329, 11456):
+        yield Case(f"held at {seen_as}", held(model, range(6, 10), seen_as=seen_as), 512)
+
+
+def join_pairs(model: Decoder) -> Iterator[Case]:
+    """Each angle of a far distance was seen in training: does it matter if all were together?"""
+
+    def seen(step: int, distance: Tensor, pair: int) -> Tensor:
+        return torch.where(distance < TRAINED, distance, 64 + (distance + step * pair) % 64)
+
+    yield Case("all pairs the same", seeing(model, partial(seen, 0)), 512)
+    for step in (37, 23):
+        yield Case(f"each pair its own, {step}", seeing(model, partial(seen, step)), 512)
 
 
 def remove_pairs(model: Decoder) -> Iterator[Case]:
@@ -265,6 +288,8 @@ class Experiment(NamedTuple):
 
 EXPERIMENTS = {
     "hold pairs": Experiment(hold_pairs),
+    "hold at": Experiment(hold_at, passages=4),
+    "join pairs": Experiment(join_pairs),
     "remove pairs": Experiment(remove_pairs),
     "bend the ramp": Experiment(bend_ramp),
     "choose pairs": Experiment(choose_pairs),

@@ -18,6 +18,7 @@ from course_lab.interventions import (
     pair_with,
     removed,
     score_change,
+    seeing,
     silenced,
     stopped,
     with_pairs,
@@ -149,6 +150,17 @@ def test_what_is_held_may_be_stretched_and_has_its_first_scheme_too():
     both = held(stretched(model, slower), [1], 4), stretched(held(model, [1], 4), slower)
     assert torch.allclose(scores_of(both[0]), scores_of(both[1]), atol=1e-5)
     assert both[0].first_scheme is schemes_of(both[0])[0]
+
+
+def test_pairs_that_see_other_distances_are_held_pairs_where_they_see_one():
+    model = decoder(Rotary(DIM, BASE))
+    same = seeing(model, lambda distance, pair: distance)
+    assert torch.allclose(scores_of(same), scores_of(model), atol=1e-5)
+    stops = seeing(model, lambda distance, pair: distance.clamp(max=4) if pair == 1 else distance)
+    assert torch.allclose(scores_of(stops), scores_of(held(model, [1], 4)), atol=1e-5)
+    assert not torch.allclose(scores_of(stops), scores_of(model), atol=1e-3)
+    with pytest.raises(ValueError, match="whole head, without an attention factor"):
+        seeing(decoder(ROTARIES["partial"]), lambda distance, pair: distance)
 
 
 def test_pairs_out_of_range_and_models_without_rotation_are_refused():
