@@ -496,7 +496,7 @@ def _test_free(bits: Bits) -> None:
 
 
 READS_TEST = Exercise(
-    slug="long-reads-test", title="Write the test: who reads? (stretch)",
+    slug="long-reads-test", title="Harder, write the test: who reads?",
     kind="test", minutes=20, points=5, name="test_reads", reference=_compare_orders,
     versions=(
         Version("looks the last letter up", True, _reader()),
