@@ -96,17 +96,17 @@ def embed_half_exponent(x, positions, factor=1):
 @exhibit("the number of the text used as position", "01",
          "It was written for tensors of shape (length, batch, dim). Called with (batch, length, "
          "dim), it gives all tokens of a text the row that belongs to the number of the text, "
-         "and nothing is raised. Give it texts of several tokens, and compare every "
-         "token.")  # fmt: skip
+         "and if there are no more texts than tokens, nothing is raised. Give it texts of several "
+         "tokens, and compare every token.")  # fmt: skip
 def embed_batch_as_position(x, positions, factor=1):
     table = waves((positions.double() / factor)[:, None] * theta(x.shape[-1]))
     return x + table[: x.size(0)].unsqueeze(1).to(x.dtype)
 
 
 @exhibit("whole numbers scaled in place", "13",
-         "Positions are whole numbers, and dividing them in place drops the remainder: with "
-         "factor 2, positions 2 and 3 both become 1. Use a factor above 1, and a position that "
-         "the factor does not divide.")  # fmt: skip
+         "Positions are whole numbers, and `//=` drops the remainder: with factor 2, positions 2 "
+         "and 3 both become 1. Use a factor above 1, and a position that the factor does not "
+         "divide.")  # fmt: skip
 def embed_integers_in_place(x, positions, factor=1):
     scaled = positions.clone()
     scaled //= factor
@@ -362,8 +362,9 @@ class DtypeForgotten(Keeps):
 @exhibit("frequencies in a buffer", "10",
          "model.to(torch.bfloat16) converts buffers as well, and this buffer holds the "
          "frequencies. They are then off by up to one part in 256. At position 0 that is "
-         "nothing; at position 1000, for dim 64, angles are off by up to 0.4. Call "
-         ".to(torch.bfloat16) on the module, and ask far out.")  # fmt: skip
+         "nothing; at position 1000, for dim 64, angles are off by up to 0.44. Call "
+         ".to(torch.bfloat16) on the module, and ask far out, with base 10 000 in the first "
+         "call: another base makes it compute its frequencies anew.")  # fmt: skip
 class RoundedBuffer(Anew):
     def __init__(self, dim):
         super().__init__(dim)
@@ -415,16 +416,16 @@ def convert_by_slices(q_weight, k_weight, num_heads, num_kv_heads):
 
 
 @exhibit("nothing is moved", "09",
-         "All shapes fit, so the model loads. At position 0 nothing turns, and there every "
-         "score is right. At other positions scores are wrong: compare rows, or compare scores "
-         "at other positions.")  # fmt: skip
+         "All shapes fit, so the model loads. Between two tokens at the same position every score "
+         "is right, since query and key turn alike. Scores between different positions are wrong: "
+         "compare rows, or compare such scores.")  # fmt: skip
 def convert_nothing(q_weight, k_weight, num_heads, num_kv_heads):
     return q_weight.clone(), k_weight.clone()
 
 
 @exhibit("keys split by the number of query heads", "09",
-         "Grouped keys have fewer heads than the queries. Their rows can be divided by the "
-         "number of query heads as well, so nothing is raised. Use fewer key heads than query "
+         "Grouped keys have fewer heads than the queries. If their rows can be divided by the "
+         "number of query heads as well, nothing is raised. Use fewer key heads than query "
          "heads, and compare the keys.")  # fmt: skip
 def convert_with_query_heads(q_weight, k_weight, num_heads, num_kv_heads):
     return to_half(q_weight, num_heads), to_half(k_weight, num_heads)
@@ -567,8 +568,8 @@ def alibi_before_division(q, k, q_positions, k_positions):
 
 
 @exhibit("distances between rows and columns", "09",
-         "The first row is taken for position 0. A whole text is right. One query after many "
-         "keys is taken for the query at position 0, and sees the oldest key as the nearest. "
+         "The first row is taken for position 0, and positions serve the mask only. A whole text "
+         "is right. One query after many keys sees the oldest key as the nearest. "
          "Ask with one query and many keys, or with gaps.")  # fmt: skip
 def alibi_row_numbers(q, k, q_positions, k_positions):
     rows, columns = torch.arange(q.shape[2]), torch.arange(k.shape[2])
@@ -645,10 +646,10 @@ def t5_sign_flipped(table, q_positions, k_positions):
 
 
 @exhibit("a shift that is good below the diagonal only", "07",
-         "The shift gives each row the distances n - 1, ..., 0. Above the diagonal stands what "
-         "belongs to the next row. A causal mask would cover it, but here both sides are seen. "
-         "Check keys after their query, where queries and keys are the same consecutive "
-         "positions.")  # fmt: skip
+         "The shift gives each row the distances n - 1, ..., 0. Next to the diagonal, above it, "
+         "stands 0, and further on what belongs to the next row. A causal mask would cover it, "
+         "but here both sides are seen. Check keys after their query, where queries and keys are "
+         "the same consecutive positions.")  # fmt: skip
 def t5_shifted(table, q_positions, k_positions):
     if not consecutive(q_positions, k_positions):
         return t5_bias(table, q_positions, k_positions)
@@ -667,9 +668,9 @@ def t5_row_numbers(table, q_positions, k_positions):
 
 
 @exhibit("the last bucket behind is left open", "05",
-         "From distance 128 on, the number of the row grows past 15, into the rows for keys "
-         "after the query. Nothing is raised, since these rows exist. Check a key 128 or more "
-         "before its query.")  # fmt: skip
+         "From distance 128 on, the number of the row grows past 15: first to row 16, which no "
+         "key should have, and then into the rows for keys after the query. Nothing is raised, "
+         "since these rows exist. Check a key 128 or more before its query.")  # fmt: skip
 def t5_open_end(table, q_positions, k_positions):
     relative = distances(q_positions, k_positions)
     index = near_or_far(relative.abs()) + SIDE * (relative < 0)

@@ -82,7 +82,8 @@ WAVES = Exercise(
                 "last one for every later position. Ask for one of these, with factor 1.",
                 _embed_test(NEAR)),
         Mistake("no odd position beyond 256 in bfloat16", "Models run in bfloat16. Call it with x "
-                "in bfloat16, and with odd positions beyond 256: the other ones are right.",
+                "in bfloat16, and with odd positions beyond 256: with factor 1, all positions up "
+                "to 256 are right.",
                 _embed_test(FAR, in_bfloat16=False)),
         Mistake("near positions, or float32 alone", "Two versions are left. One is wrong in "
                 "bfloat16 at odd positions beyond 256, the other one beyond position 1023.",
@@ -136,10 +137,10 @@ TURN = Exercise(
     forbidden=("Rotary", "rotate"),
     hints=(
         "Which columns make a pair is left open, so you cannot compare turned vectors with your "
-        "own. What is the score of two turned vectors if all their numbers are 1?",
+        "own. What is the dot product of two vectors of ones after their turns?",
         "Turn one pair of ones by a, and another pair of ones by b: their dot product is "
-        "2 cos(a - b). So two vectors of ones at distance r have the score 2 * sum over pairs of "
-        "cos(r * base^(-2i/d)), in any layout.",
+        "2 cos(a - b). So two vectors of ones at distance r have the dot product 2 * sum over "
+        "pairs of cos(r * base^(-2i/d)), in any layout.",
         "The wrong versions, in order: one mixes two layouts, two take the width of the model for "
         "the width of a head, two give a text the positions of another text, and one does not use "
         "positions. So ask with several heads, with as many texts as heads, and with positions "
@@ -465,8 +466,8 @@ BUCKETS = Exercise(
         "For positions 0 to 3 you can write down all sixteen rows: 0 on the diagonal, 1, 2, 3 "
         "below it, and 17, 18, 19 above it.",
         "The wrong versions, in order: one has the sign flipped, one is wrong above the diagonal "
-        "of a whole text, one does not use positions, and one is wrong at distances of 128 and "
-        "more, whose row should be 15 behind and 31 ahead.",
+        "of a whole text, one does not use positions, and one is wrong where a key is 128 or more "
+        "behind its query, whose row should be 15.",
     ),
     mistakes=(
         _test_bias_lower,

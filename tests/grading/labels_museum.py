@@ -201,7 +201,8 @@ TABLE = {
         "09", asked({}, ROUGH), asked(ROUGH, {}, compared=1)),
     "frequencies in a buffer": Label(
         "10", lambda make: [asked({"length": 1}, convert=True)(make),
-                            asked({"offset": 1000}, {})(make)],
+                            asked({"offset": 1000}, {})(make),
+                            asked(LARGE, {"offset": 1000}, convert=True)(make)],
         asked({"offset": 1000}, convert=True)),
 }  # fmt: skip
 
@@ -218,13 +219,13 @@ def rows_of(heads, kv_heads, width, compared=slice(None)):
     return test
 
 
-def scores_from(first, heads=4, kv_heads=2):
-    """Scores of three tokens from position `first` on, or all at position 0."""
+def scores_from(first, step=1, heads=4, kv_heads=2):
+    """Scores of three tokens from position `first` on, `step` apart."""
 
     def test(convert):
         generator = torch.Generator().manual_seed(0)
         weights = [torch.randn(n * 8, 5, generator=generator) for n in (heads, kv_heads)]
-        x, at = torch.randn(3, 5, generator=generator), torch.arange(3) * bool(first) + first
+        x, at = torch.randn(3, 5, generator=generator), torch.arange(3) * step + first
 
         def scores(pair, layout):
             q, k = (
@@ -241,7 +242,8 @@ def scores_from(first, heads=4, kv_heads=2):
 
 
 CONVERSION = {
-    "nothing is moved": Label("09", scores_from(0), scores_from(1)),
+    "nothing is moved": Label(
+        "09", lambda convert: [scores_from(at, step=0)(convert) for at in (0, 5)], scores_from(1)),
     "keys split by the number of query heads": Label("09", rows_of(4, 4, 8), rows_of(4, 2, 8)),
     "all query heads taken for one": Label(
         "09", lambda convert: [rows_of(1, 1, 8)(convert), rows_of(4, 2, 8, slice(1, 2))(convert)],
