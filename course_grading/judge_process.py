@@ -16,7 +16,7 @@ from importlib import import_module
 from multiprocessing.connection import Connection
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import nbval.plugin
 import pytest
@@ -25,6 +25,9 @@ from course_grading import processes
 from course_grading.kernels import KernelDied, WaitingKernel, WatchedKernel
 from course_grading.notebooks import Cell, as_notebook, write
 from course_grading.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from course_grading.classes.sandbox import Sandbox
 
 SETUP = 90.0
 """Seconds at least for a cell that came with the notebook: a slow machine is not the learner's."""
@@ -49,6 +52,8 @@ class Plan:
     """Names of cells that are not to be run again."""
     alone: str = ""
     """The only exercise whose cells are run, if there is one."""
+    sandbox: Sandbox | None = None
+    """Where the kernel runs; None for a process beside this one."""
 
 
 def run(plan: Plan, events: Connection) -> None:
@@ -58,7 +63,12 @@ def run(plan: Plan, events: Connection) -> None:
     processes.adopt_orphans()
     processes.default_signals()
     _be_silent(plan.folder)
-    WatchedKernel.waiting = WaitingKernel(processes.context(plan.start_method))
+    if plan.sandbox:
+        WatchedKernel.waiting, WatchedKernel.transport = plan.sandbox.kernel(), "ipc"
+        WatchedKernel.folder = plan.sandbox.new_folder()
+    else:
+        WatchedKernel.waiting = WaitingKernel(processes.context(plan.start_method))
+        WatchedKernel.folder = plan.folder
     try:
         judge = Judge(plan, events)
         if judge.cells:
@@ -120,7 +130,7 @@ class Judge:
         sources = [Cell(name, self._source(name)) for name in self.cells]
         write(notebook, as_notebook(sources))
         settings.write_text("[pytest]\n")
-        WatchedKernel.folder, WatchedKernel.max_output = folder, self.plan.max_output
+        WatchedKernel.max_output = self.plan.max_output
         nbval.plugin.RunningKernel = WatchedKernel
         options = ["--nbval-lax", "--nbval-current-env", "--noconftest", "-q", "-p", "nbval.plugin"]
         options += ["-c", str(settings), "--rootdir", str(folder), "-p", "no:cacheprovider"]

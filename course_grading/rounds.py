@@ -160,7 +160,7 @@ def run_round(plan: Plan) -> Round:
             judge.join(5)
         judge.kill()
         judge.join()
-        processes.end_children()
+        processes.end_children(spared=[plan.sandbox.pid] if plan.sandbox else [])
         last = _last_line(plan.folder / "errors.txt")
     result = read_events(events, judge.exitcode or 0)
     ended = ended or f"the judge ended with status {judge.exitcode}."
