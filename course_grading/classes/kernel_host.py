@@ -12,6 +12,7 @@ import resource
 import signal
 import sys
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from course_grading import processes, service
@@ -50,10 +51,27 @@ def _carry_out(order: str, pid: int = 0, number: int = 0, **kernel: Any) -> int 
         with suppress(ProcessLookupError):
             os.killpg(pid, number)
     if order == "end":
-        with suppress(ProcessLookupError):
-            os.kill(-1, signal.SIGKILL)  # all but this process: the sandbox has its own numbers
-        processes.end_children()
+        _end_others()
     return None
+
+
+def _end_others() -> None:
+    """Kill whatever else runs in the sandbox, which has its own numbers, until nothing does."""
+    while others := {int(path.name) for path in Path("/proc").glob("[0-9]*")} - _above():
+        for pid in others:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        processes.end_children()
+
+
+def _above() -> set[int]:
+    """This process and those that it was started by."""
+    pid, above = os.getpid(), {0}
+    while pid:
+        above.add(pid)
+        status = Path(f"/proc/{pid}/status").read_text()
+        pid = int(status.split("PPid:")[1].split()[0])
+    return above
 
 
 def _begin(connection_file: str, folder: str) -> int:
