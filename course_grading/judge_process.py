@@ -11,7 +11,7 @@ import json
 import os
 import re
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -52,6 +52,8 @@ class Plan:
     """Names of cells that are not to be run again."""
     alone: str = ""
     """The only exercise whose cells are run, if there is one."""
+    seed: int | None = None
+    """What the questions are drawn from; None for other ones each time."""
     sandbox: Sandbox | None = None
     """Where the kernel runs; None for a process beside this one."""
 
@@ -111,7 +113,7 @@ class Judge:
         if not checks:
             self.cells = {}
         self.questions = {
-            cell.exercise: draw(self.exercises[cell.exercise], Random(secrets.randbits(64)))
+            cell.exercise: draw(self.exercises[cell.exercise], self._chance(cell.exercise))
             for cell in checks
         }
         self.trouble: dict[str, Verdict] = {}
@@ -122,6 +124,11 @@ class Judge:
     def note(self, event: str, **fields: Any) -> None:
         """Tell of an event. As JSON: what is read of it runs nothing."""
         self.events.send_bytes(json.dumps({"event": event, **fields}).encode())
+
+    def _chance(self, slug: str) -> Random:
+        """For each exercise its own, whatever else is asked in this round."""
+        seed = secrets.randbits(64) if self.plan.seed is None else self.plan.seed
+        return Random(f"{seed} {slug}")
 
     def run_notebook(self) -> None:
         """Let nbval run the cells; its exit status says nothing, the events say all."""
@@ -194,6 +201,7 @@ class Judge:
     def _judge_check(self, slug: str, problem: Verdict | None, outputs: list[Any]) -> None:
         from course_grading.asking import MIME
         from course_grading.judging import judge
+        from course_grading.likeness import likeness
 
         exercise = self.exercises[slug]
         sent = [data[MIME] for out in outputs if MIME in (data := out.get("data", {}))]
@@ -206,7 +214,11 @@ class Judge:
             self._verdict(slug, self.trouble.get(slug, missing))
         else:
             try:
-                verdict = judge(exercise, self.questions[slug], sent[0]["outcomes"])
+                outcomes = sent[0]["outcomes"]
+                verdict = judge(exercise, self.questions[slug], outcomes)
+                if verdict.verdict == "failed":
+                    alike = likeness(exercise.kind, self.questions[slug], outcomes)
+                    verdict = replace(verdict, alike=alike)
             except Exception as error:  # whatever a kernel sends, the other exercises are graded
                 message = f"the answer could not be judged: {error!r:.300}"
                 verdict = Verdict("error", message=message)

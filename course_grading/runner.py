@@ -13,17 +13,20 @@ import sys
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from course_grading import notebooks, submissions
 from course_grading.notebooks import Listed
 from course_grading.processes import START_METHOD
 from course_grading.submissions import Submission
 from course_grading.verdicts import Graded, GradedNotebook, Report, Verdict
+
+if TYPE_CHECKING:
+    from course_grading.classes.sandbox import Limits
 
 SPECS = "course_grading.specs"
 MAX_OUTPUT = 4_000_000
@@ -42,6 +45,10 @@ class Settings:
     max_output: int = MAX_OUTPUT
     start_method: str = START_METHOD
     """How judges and kernels are started, see `processes`."""
+    seed: int | None = None
+    """What questions are drawn from; None for other ones each time."""
+    sandbox: Limits | None = None
+    """What kernels may use if they run in a sandbox (see `classes.sandbox`); None for no sandbox."""
 
 
 def exercises_of(sheet: Path) -> list[Listed]:
@@ -95,13 +102,17 @@ class Service:
         self.process: subprocess.Popen[str] | None = None
         self.ended = False
 
-    def grade(self, submission: Submission, progress: Progress) -> GradedNotebook:
-        """The verdicts on one notebook."""
+    def grade(
+        self, submission: Submission, progress: Progress, learner: str = ""
+    ) -> GradedNotebook:
+        """The verdicts on one notebook. A sandbox is kept for as long as the learner is the same."""
         settings = self.settings
         limits = {"timeout": settings.timeout, "max_output": settings.max_output,
-                  "start_method": settings.start_method}  # fmt: skip
+                  "start_method": settings.start_method, "seed": settings.seed}  # fmt: skip
         files = {"path": str(submission.path.absolute()), "sheet": str(submission.sheet.absolute())}
         request = files | {"specs": settings.specs, "limits": limits}
+        if settings.sandbox:
+            request["sandbox"] = {"learner": learner, "limits": asdict(settings.sandbox)}
         exercises = exercises_of(submission.sheet)
         settled = 0
         try:

@@ -150,6 +150,9 @@ class Sandbox:
         self._temporary = TemporaryDirectory(prefix="sandbox-", ignore_cleanup_errors=True)
         self.folder = Path(self._temporary.name).resolve()
         _give(self.folder)
+        self._start()
+
+    def _start(self) -> None:
         host = [sys.executable, "-P", "-m", "course_grading.classes.kernel_host"]
         self._process = subprocess.Popen(
             [*_command(self.limits, [self.folder]), *host, json.dumps(asdict(self.limits))],
@@ -166,6 +169,19 @@ class Sandbox:
             return json.loads(self._process.stdout.readline())
         except (OSError, ValueError) as error:
             raise SandboxEnded("the sandbox has ended") from error
+
+    def lives(self) -> bool:
+        """Whether it is still there."""
+        try:
+            return self.ask() is None
+        except SandboxEnded:
+            return False
+
+    def be_there(self) -> None:
+        """Start anew if a learner's code has ended it."""
+        if not self.lives():
+            self._stop()
+            self._start()
 
     def kernel(self) -> SandboxedKernel:
         """A kernel that is still to begin."""
@@ -185,13 +201,16 @@ class Sandbox:
 
     def end(self) -> None:
         """End it, and all that runs in it, and take its folder away."""
+        self._stop()
+        self._temporary.cleanup()
+
+    def _stop(self) -> None:
         self._process.kill()  # with bwrap, whose child is the first of its processes, all end
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
             with suppress(OSError):
                 if pipe:
                     pipe.close()
-        self._temporary.cleanup()
 
 
 def _give(folder: Path) -> None:
