@@ -48,7 +48,7 @@ class Settings:
     seed: int | None = None
     """What questions are drawn from; None for other ones each time."""
     sandbox: Limits | None = None
-    """What kernels may use if they run in a sandbox (see `classes.sandbox`); None for no sandbox."""
+    """What a learner's code may use in its sandbox; None for kernels without one."""
 
 
 def exercises_of(sheet: Path) -> list[Listed]:
@@ -105,7 +105,7 @@ class Service:
     def grade(
         self, submission: Submission, progress: Progress, learner: str = ""
     ) -> GradedNotebook:
-        """The verdicts on one notebook. A sandbox is kept for as long as the learner is the same."""
+        """The verdicts on one notebook; a sandbox is kept while the learner is the same."""
         settings = self.settings
         limits = {"timeout": settings.timeout, "max_output": settings.max_output,
                   "start_method": settings.start_method, "seed": settings.seed}  # fmt: skip

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -30,7 +31,7 @@ class Sheet:
     content: bytes
 
 
-def grade_sheets(learner: str, sheets: list[Sheet], settings: Settings) -> list[Result]:
+def grade_sheets(learner: str, sheets: Sequence[Sheet], settings: Settings) -> list[Result]:
     """The result of each notebook, all of one learner."""
     return [_graded(learner, sheet, settings) for sheet in sheets]
 
