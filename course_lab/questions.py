@@ -193,7 +193,7 @@ QUESTIONS: dict[str, Question] = {
         length=32, batch=64, steps=300, chance=1 / 8,
         variants={
             "learned": Variant(partial(learned, rows=32, std=0.02)),
-            "learned, loud start": Variant(partial(learned, rows=32, std=1.0)),
+            "learned, large start": Variant(partial(learned, rows=32, std=1.0)),
             **known(32, "sinusoidal", "none"),
         },
         ceilings={

@@ -68,7 +68,7 @@ def ratios_by_length(
     fig, ax = figure(7.4, 3.6)
     for name, values in ratios.items():
         ax.plot(lengths, values, label=name, markersize=5, **look_of(name))
-    ax.set(yscale="log", title=title, xlabel="bytes of context", ylabel=ylabel)
+    ax.set(yscale="log", title=title, xlabel="length of the window (bytes)", ylabel=ylabel)
     lengths_axis(ax, lengths)
     top = max(max(values) for values in ratios.values())
     ticks = [tick for tick in (1, 1.5, 2, 3, 4, 6, 8) if tick <= top * 1.1]

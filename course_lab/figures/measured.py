@@ -54,7 +54,7 @@ def train_short_test_long(records: Sequence[Record], title: str, trained: int = 
             _with_seeds(ax, of_scheme, lambda record: record.length, look)
     lengths_axis(ax, sorted({record.length for record in plain}))
     draw_mark(ax, f"trained at {trained}", trained)
-    ax.set(title=title, xlabel="bytes of context", ylabel=BITS)
+    ax.set(title=title, xlabel="length of the window (bytes)", ylabel=BITS)
     legend_beside(ax)
     return fig
 

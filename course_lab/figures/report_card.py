@@ -45,7 +45,7 @@ class Card(Assessment):
             _draw_curve(left, self.short.curve, look)
             right.plot(list(self.short.reach), list(self.short.reach.values()), **look)
         left.set(title="Learning", xlabel="training step", ylabel=BITS)
-        right.set(title="Reach", xlabel="bytes of context", ylabel=BITS)
+        right.set(title="Reach", xlabel="length of the window (bytes)", ylabel=BITS)
         lengths_axis(right, lengths)
         draw_mark(right, f"trained at {short.TIER.length}", short.TIER.length)
         handles, labels = right.get_legend_handles_labels()
