@@ -69,6 +69,11 @@ class HandedIn:
     notes: list[str] = field(default_factory=list)
     """What a teacher should know of how the files were chosen."""
 
+    @property
+    def identity(self) -> str:
+        """What tells this learner from every other, also from one of the same name."""
+        return f"{self.learner} ({self.number})" if self.number else self.learner
+
 
 def collect(folder: Path, released: Path, pattern: str | None = None) -> list[HandedIn]:
     """Everyone whose name is on a notebook below `folder`, in alphabetical order.

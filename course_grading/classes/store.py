@@ -56,7 +56,7 @@ class Store:
         return (learner, key) in self.results
 
     def add(self, learner: str, result: dict[str, Any]) -> None:
-        """Keep a result; it is on the disk when this returns. Only a notebook's first one counts."""
+        """Keep a result: it is on the disk then. Only the first one of a notebook counts."""
         if self.known(learner, result["key"]):
             return
         result = {"learner": learner, **result}
