@@ -61,8 +61,9 @@ def matched(handed_in: list[HandedIn], roster: list[dict[str, str]]) -> list[Row
         if len(found) == 1 and (line := next(iter(found))) not in lines:
             lines[line] = one
             continue
-        why = "stands twice on the roster" if len(found) > 1 else "is not on the roster"
-        one.notes.append(f"{one.learner} {'is there twice' if len(found) == 1 else why}")
+        if roster:
+            several = "fits several lines of the roster" if found else "is not on the roster"
+            one.notes.append(f"{one.learner} {several}")
         others.append(one)
     empty = dict.fromkeys(roster[0], "") if roster else {}
     return [

@@ -31,6 +31,7 @@ SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc")
 HOME = "/home/learner"
 HIDDEN = ("specs",)
 """Of `course_grading`: what knows the answers."""
+USERS = ("--unshare-user", "--disable-userns", "--cap-drop", "ALL", "--")
 INSTALL = "on Debian and Ubuntu: sudo apt install bubblewrap"
 
 
@@ -55,7 +56,7 @@ def unusable() -> str:
     if os.getuid() == 0 and shutil.which("setpriv") is None:
         return "setpriv, of util-linux, is not installed"
     tried = subprocess.run(
-        [*_command(Limits(), []), "true"], capture_output=True, text=True, stdin=subprocess.DEVNULL
+        [*command(Limits(), []), "true"], capture_output=True, text=True, stdin=subprocess.DEVNULL
     )
     if tried.returncode == 0:
         return ""
@@ -67,7 +68,7 @@ def unusable() -> str:
     )
 
 
-def _command(limits: Limits, shared: list[Path]) -> list[str]:
+def command(limits: Limits, shared: list[Path]) -> list[str]:
     """The beginning of a command line: what follows runs in the sandbox."""
     command = ["bwrap", "--die-with-parent", "--new-session", "--unshare-net", "--unshare-pid"]
     command += ["--unshare-ipc", "--unshare-uts", "--hostname", "sandbox", "--clearenv"]
@@ -93,11 +94,11 @@ def _command(limits: Limits, shared: list[Path]) -> list[str]:
     for name, value in _environment().items():
         command += ["--setenv", name, value]
     if os.getuid() != 0:
-        return [*command, "--unshare-user", "--cap-drop", "ALL", "--"]
+        return [*command, *USERS]
     drop = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
     drop += ["--no-new-privs", "--bounding-set=-all", "--inh-caps=-all"]
-    inner = ["bwrap", "--dev-bind", "/", "/", "--proc", "/proc", "--unshare-user"]
-    return [*command, "--", *drop, *inner, "--cap-drop", "ALL", "--"]
+    inner = ["bwrap", "--dev-bind", "/", "/", "--proc", "/proc"]
+    return [*command, "--", *drop, *inner, *USERS]
 
 
 def _course() -> Iterator[Path]:
@@ -155,7 +156,7 @@ class Sandbox:
     def _start(self) -> None:
         host = [sys.executable, "-P", "-m", "course_grading.classes.kernel_host"]
         self._process = subprocess.Popen(
-            [*_command(self.limits, [self.folder]), *host, json.dumps(asdict(self.limits))],
+            [*command(self.limits, [self.folder]), *host, json.dumps(asdict(self.limits))],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
         )  # fmt: skip
         self.pid = self._process.pid
