@@ -186,6 +186,16 @@ def shift_places(model: Decoder) -> Iterator[Case]:
         yield Case(f"from {start}", Shifted(model, start), TRAINED)
 
 
+def new_or_many(model: Decoder) -> Iterator[Case]:
+    """Does a model fail on new places, on new distances, or on many keys? The same bytes in all."""
+    yield Case("128 places from 0", model, TRAINED, 64)
+    yield Case("128 places from 128", Shifted(model, TRAINED), TRAINED, 64)
+    yield Case("all keys", model, 512, 128)
+    yield Case("last 128 keys", Windowed(model, TRAINED), 512, 128)
+    yield Case("last 64 keys", Windowed(model, 64), 512, 128)
+    yield Case("64 near, 64 far", Windowed(model, 64, far=(256, 320)), 512, 128)
+
+
 def silence_terms(model: Decoder) -> Iterator[Case]:
     """Which terms does a trained model need?"""
     yield Case("unchanged", model, TRAINED)
@@ -220,6 +230,7 @@ EXPERIMENTS = {
     "hide": Experiment(hide, ("rope", "alibi")),
     "late places": Experiment(late_places, ("rope", "alibi", "sinusoidal", "t5")),
     "shift places": Experiment(shift_places, ("rope", "none", "sinusoidal", "learned")),
+    "new or many": Experiment(new_or_many, tuple(zoo.RECIPES), passages=4),
     "silence terms": Experiment(silence_terms, ("transformer_xl",)),
     "silence vectors": Experiment(silence_vectors, ("shaw",)),
 }

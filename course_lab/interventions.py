@@ -212,19 +212,21 @@ class _WithoutQuery(PositionScheme):
 class Windowed(nn.Module):
     """A model whose layers each see the last `keys` tokens only, the token at hand included.
 
-    What a layer reads may hold what earlier layers read, so n layers reach n (keys - 1) tokens
-    back. To hide text, cut it.
+    With `far`, a layer also sees keys at the distances from far[0] to far[1] - 1. What a layer
+    reads may hold what earlier layers read, so n layers reach n (keys - 1) tokens back. To hide
+    text, cut it.
     """
 
-    def __init__(self, model: Decoder, keys: int) -> None:
+    def __init__(self, model: Decoder, keys: int, far: tuple[int, int] = (0, 0)) -> None:
         super().__init__()
         if keys < 1:
             raise ValueError(f"keys must be 1 or more, got {keys}: a token sees itself")
-        self.model, self.keys = model, keys
+        self.model, self.keys, self.far = model, keys, far
 
     def forward(self, tokens: Tensor, positions: Int[Tensor, " length"]) -> Tensor:
-        near = relative_positions(positions, positions) < self.keys
-        return self.model(tokens, positions, mask=near)
+        distance = relative_positions(positions, positions)
+        far = (self.far[0] <= distance) & (distance < self.far[1])
+        return self.model(tokens, positions, mask=(distance < self.keys) | far)
 
 
 class Shifted(nn.Module):

@@ -20,6 +20,7 @@ SECOND_EDITION = (
     "00_start_here", "01_attention_is_order_blind", "02_sinusoidal_encoding", "03_other_waves",
     "04_learned_positions", "05_relative_bias", "06_linear_bias", "07_shaw_and_transformer_xl",
     "08_rotary_encoding", "09_rotary_in_practice", "10_rotary_costs",
+    "11_train_short_test_long", "13_stretching_rope", "16_choosing",
 )  # fmt: skip
 """Lessons whose words are those of the page of notation, and whose explorers name settings."""
 FILLER = r"\b(simply|just|of course|obviously|clearly|basically|delve|let's)\b|!(?=\s|$)"

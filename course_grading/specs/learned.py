@@ -673,7 +673,7 @@ def _continue_cases(rng: Random) -> list[Case]:
 
 
 CONTINUE = Exercise(
-    slug="learned-continue", title="A stretch: continue the circle", kind="implement", minutes=25,
+    slug="learned-continue", title="Harder: continue the circle", kind="implement", minutes=25,
     points=3,
     name="continued", reference=_continued, cases=_continue_cases,
     # the matrix is off by some hundred roundings, and up to 200 steps add theirs

@@ -494,10 +494,10 @@ DISTANCE_TEST = Exercise(
     ),
 )  # fmt: skip
 
-# stretch: many partners ------------------------------------------------------------------------
+# harder: many partners -------------------------------------------------------------------------
 
 COLUMNS = Exercise(
-    slug="waves-columns", title="Stretch: partners for a rich wave", kind="measure",
+    slug="waves-columns", title="Harder: partners for a rich wave", kind="measure",
     minutes=20, points=3,
     name="columns", reference=lambda: 15,
     hints=(

@@ -468,7 +468,7 @@ DISTANCES_TEST = Exercise(
     ),
 )  # fmt: skip
 
-# a stretch: further than the table is long -----------------------------------------------------
+# harder: further than the table is long -------------------------------------------------------
 
 TEXT = 150
 STEEP = 40.0
@@ -543,7 +543,7 @@ def _holds(what: str) -> Callable[[Case, Any], bool]:
 
 
 FAR_TABLES = Exercise(
-    slug="far-tables", title="Stretch: further than the table is long", kind="design",
+    slug="far-tables", title="Harder: further than the table is long", kind="design",
     minutes=20, points=3, name="tables", reference=_far_tables(), cases=_far_cases,
     evidence=_far_evidence,
     domain={

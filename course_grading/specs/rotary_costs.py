@@ -315,7 +315,7 @@ def _still_cases(rng: Random) -> list[Case]:
 
 
 STILL = Exercise(
-    slug="rotary-still-pairs", title="Stretch: which pairs may stand still?",
+    slug="rotary-still-pairs", title="Harder: which pairs may stand still?",
     kind="implement", minutes=15, points=3, name="may_stand_still",
     reference=_standing(), cases=_still_cases,
     domain={

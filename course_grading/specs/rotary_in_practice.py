@@ -878,7 +878,7 @@ def _layout_cases(rng: Random) -> list[Case]:
 
 
 WHICH_LAYOUT = Exercise(
-    slug="rotary-which-layout", title="Stretch: which layout is it?",
+    slug="rotary-which-layout", title="Harder: which layout is it?",
     kind="implement", minutes=15, points=3, name="layouts_that_fit",
     reference=_fitting(), cases=_layout_cases,
     domain={

@@ -1,4 +1,4 @@
-"""Pictures for choosing a scheme: loss near and far, memory by length, a table of candidates."""
+"""Pictures for choosing a scheme: loss near and far, and a table of candidates."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullLocator
 
 from course_lab.figures.measured import BITS
-from course_lab.figures.plots import legend_beside, lengths_axis
+from course_lab.figures.plots import legend_beside
 from course_lab.figures.style import BLACK, GREY, figure, look_of
 
 
@@ -57,23 +56,6 @@ def home_and_far(
         title=title, xlabel=f"{BITS} at {lengths[0]}", ylabel=f"{BITS} at {lengths[1]}",
         xlim=(low + 0.05, rightmost + 0.05), ylim=(low, high),
     )  # fmt: skip
-    legend_beside(ax)
-    return fig
-
-
-def ratios_by_length(
-    lengths: Sequence[int], ratios: Mapping[str, Sequence[float]], title: str, ylabel: str
-) -> Figure:
-    """A line for each scheme over the length, both axes logarithmic."""
-    fig, ax = figure(7.4, 3.6)
-    for name, values in ratios.items():
-        ax.plot(lengths, values, label=name, markersize=5, **look_of(name))
-    ax.set(yscale="log", title=title, xlabel="length of the window (bytes)", ylabel=ylabel)
-    lengths_axis(ax, lengths)
-    top = max(max(values) for values in ratios.values())
-    ticks = [tick for tick in (1, 1.5, 2, 3, 4, 6, 8) if tick <= top * 1.1]
-    ax.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
-    ax.yaxis.set_minor_locator(NullLocator())
     legend_beside(ax)
     return fig
 

@@ -23,12 +23,13 @@ GROUPS = (
 
 
 def by_place(
-    x: Any, curves: Mapping[str, Any], title: str, ylabel: str, trained: int, **axes: Any
+    edges: Any, curves: Mapping[str, Any], title: str, ylabel: str, trained: int, **axes: Any
 ) -> Figure:
-    """A line for each scheme of the zoo over the places of a text."""
+    """A step for each part of a text, from one of the `edges` to the next, for every scheme."""
     fig, ax = figure(7.4, 3.8)
     for name, values in curves.items():
-        ax.plot(numbers(x), numbers(values), label=NAMES[name], **line_of(NAMES[name]))
+        look = line_of(NAMES[name])
+        ax.stairs(numbers(values), numbers(edges), baseline=None, label=NAMES[name], **look)
     draw_mark(ax, f"trained at {trained}", trained)
     ax.set(title=title, xlabel="place in the text (bytes)", ylabel=ylabel, **axes)
     legend_beside(ax)

@@ -78,8 +78,39 @@ def near_test_by_hand(near):
         assert near(q, k, window).equal(expected), f"window {window}"
 
 
+def reach_by_sets(masks):
+    held = [{i} for i in range(masks.shape[-1])]
+    for mask in masks.tolist():
+        held = [
+            held[i].union(*(held[j] for j, seen in enumerate(row) if seen))
+            for i, row in enumerate(mask)
+        ]
+    return torch.tensor([i - min(news) for i, news in enumerate(held)])
+
+
+def reach_backwards(masks):
+    length = masks.shape[-1]
+    farthest = []
+    for token in range(length):
+        asked = torch.zeros(length, dtype=torch.bool)
+        asked[token] = True
+        for mask in masks.flip(0):  # whom must the layer below have read?
+            asked = asked | mask[asked].any(dim=0)
+        farthest.append(token - int(asked.nonzero().min()))
+    return torch.tensor(farthest, dtype=torch.int32)
+
+
+def reach_by_least_place(masks):
+    least = torch.arange(masks.shape[-1])
+    for mask in masks:
+        read = torch.where(mask, least, len(least)).amin(dim=-1)
+        least = torch.minimum(least, read)
+    return torch.arange(len(least)) - least
+
+
 ALTERNATIVES = {
     "long-windows": [windows_by_ceiling, windows_by_marking, windows_one_by_one_from_the_start],
     "long-corpus-bits": [bits_in_loops, bits_by_weights, bits_by_numpy],
     "long-window-test": [near_test_one_by_one, near_test_by_hand],
+    "long-reach": [reach_by_sets, reach_backwards, reach_by_least_place],
 }

@@ -46,12 +46,52 @@ def base_in_float32(base, dim, original_length, length):
     return (stretch[0] + stretch[1].clamp(min=0) * dim / (dim - 2)).exp()
 
 
+def covering_by_halving(base, dim, original_length, length):
+    old = [base ** (-2 * i / dim) for i in range(dim // 2)]
+
+    def stays(growth):
+        new = [(base * math.exp(growth)) ** (-2 * i / dim) for i in range(dim // 2)]
+        return all(
+            original_length * a >= 2 * math.pi or length * b <= original_length * a
+            for a, b in zip(old, new, strict=True)
+        )
+
+    low, high = 0.0, 100.0
+    if stays(low):
+        return base
+    for _ in range(80):
+        middle = (low + high) / 2
+        low, high = (low, middle) if stays(middle) else (middle, high)
+    return base * math.exp(high)
+
+
+def covering_as_the_largest_over_pairs(base, dim, original_length, length):
+    growth = 0.0
+    for i in range(1, dim // 2):
+        if original_length < 2 * math.pi * base ** (2 * i / dim):
+            growth = max(growth, math.log(length / original_length) * dim / (2 * i))
+    return base * math.exp(growth)
+
+
+def covering_in_tensors(base, dim, original_length, length):
+    frequencies = torch.tensor(float(base)) ** (-torch.arange(0, dim, 2) / dim)
+    round_already = (original_length * frequencies >= 2 * torch.pi).sum()
+    if round_already == len(frequencies) or length <= original_length:
+        return torch.tensor(float(base))
+    return base * torch.tensor(length / original_length).double() ** (dim / (2 * round_already))
+
+
 ALTERNATIVES = {
     "stretch-interpolation": [
         angles_in_loops,
         angles_by_slower_frequencies,
         angles_by_exponentials_in_float32,
         angles_by_numpy,
+    ],
+    "stretch-covering-base": [
+        covering_by_halving,
+        covering_as_the_largest_over_pairs,
+        covering_in_tensors,
     ],
     "stretch-ntk-base": [base_by_logarithms, base_from_the_slowest_pair, base_in_float32],
 }

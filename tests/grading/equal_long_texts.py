@@ -13,6 +13,10 @@ EXPECTED = (
     "in `expected = {1: [[3], [9]], 3: [[2, 3], [7, 8, 9]], 50: [[0, 2, 3], k[:-1].tolist()]}`"
 )
 
+OWN = "in `own = torch.eye(masks.shape[-1], dtype=torch.bool)`"
+PLACE = "in `place = torch.arange(masks.shape[-1])`"
+SQUARE = "The last two axes of the masks are queries and keys, and equally long."
+
 EQUAL = {
     "long-new-distances": {
         f"1 to 2 {NEW}": ONE_PAIR,
@@ -26,5 +30,14 @@ EQUAL = {
         f"4 to 5 {INPUTS}": OTHER_KEY,
         f"6 to 5 {INPUTS}": OTHER_KEY,
         f"10 to 11 {INPUTS}": OTHER_KEY,
+    },
+    "long-reach": {
+        f"USub dropped {OWN}": SQUARE,
+        f"1 to 2 {OWN}": SQUARE,
+        f"USub dropped {PLACE}": SQUARE,
+        f"1 to 2 {PLACE}": SQUARE,
+        "USub dropped in `return ((place[:, None] - place) * held).amax(dim=-1)`": (
+            "The matrix has two axes, so axis 1 is the last one."
+        ),
     },
 }

@@ -18,6 +18,13 @@ EQUAL = {
         f"{change} in `times_as_far = 16_383 / 2047 / slowed_by`": _HALF_A_PERCENT
         for change in ("16383 to 16384", "16383 to 16382", "2047 to 2048", "2047 to 2046")
     },
+    "stretch-covering-base": {
+        ".double() dropped in `frequencies = base ** (-torch.arange(0, dim, 2).double() / dim)`": (
+            _FIVE_DIGITS
+        ),
+        "Lt to LtE in `slow = (original_length * frequencies < 2 * math.pi)"
+        ".nonzero().flatten().tolist()`": "No frequency makes exactly a whole turn.",
+    },
     "stretch-best-pair": {
         "8 to 9 in `frequencies[pair] /= 8`": _PAIR_7,
         "8 to 7 in `frequencies[pair] /= 8`": _PAIR_7,

@@ -165,6 +165,67 @@ def asserts_a_list(near):
     assert [alike, "wrong mask"]
 
 
+# how far back news can come ---------------------------------------------------------------------
+
+
+def held_after(masks, step):
+    own = torch.eye(masks.shape[-1], dtype=torch.bool)
+    held = own
+    for mask in masks:
+        held = step(held, mask, own)
+    return held
+
+
+def back(held):
+    place = torch.arange(held.shape[-1])
+    return ((place[:, None] - place) * held).amax(dim=-1)
+
+
+def through(mask, held):
+    return (mask.double() @ held.double()) > 0
+
+
+def right_reach(masks):
+    return back(held_after(masks, lambda held, mask, own: through(mask | own, held)))
+
+
+def windows_times_layers(masks):
+    place = torch.arange(masks.shape[-1])
+    width = ((place[:, None] - place) * masks).amax()
+    return (place).clamp(max=int(width) * len(masks))
+
+
+def for_the_last_token_only(masks):
+    return right_reach(masks)[-1]
+
+
+def products_the_other_way_round(masks):
+    return back(held_after(masks, lambda held, mask, own: through(held, mask | own)))
+
+
+def own_news_in_the_first_layer_only(masks):
+    return back(
+        held_after(
+            torch.cat([masks[:1] | torch.eye(masks.shape[-1], dtype=torch.bool), masks[1:]]),
+            lambda held, mask, own: through(mask, held),
+        )
+    )
+
+
+def two_layers_only(masks):
+    return right_reach(masks[:2])
+
+
+def as_floats(masks):
+    return right_reach(masks).double() + 0.5
+
+
+def counted_from_the_nearest(masks):
+    held = held_after(masks, lambda held, mask, own: through(mask | own, held))
+    place = torch.arange(masks.shape[-1])
+    return torch.where(held, place[:, None] - place, len(place)).amin(dim=-1)
+
+
 REFUSED = {
     "long-new-distances": [
         0.56, 0.563, 0.5625, 0.5599, 0.5658, 0.5651, 0.5640, 0.5621, 0.567, 0.75, 0.28, 0.437,
@@ -183,5 +244,9 @@ REFUSED = {
     "long-window-test": [
         one_text_from_100, counts_alone, window_3_alone, one_query, first_query_of_several,
         nothing_after_a_query, asserts_a_list,
+    ],
+    "long-reach": [
+        windows_times_layers, for_the_last_token_only, products_the_other_way_round,
+        own_news_in_the_first_layer_only, two_layers_only, as_floats, counted_from_the_nearest,
     ],
 }  # fmt: skip

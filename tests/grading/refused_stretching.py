@@ -97,6 +97,51 @@ def half_of_the_growth(base, dim, original_length, length):
     return raised(base, dim, 1 + (length - original_length) / original_length / 2)
 
 
+# one base for all -----------------------------------------------------------------------------
+
+
+def covering(base, dim, original_length, length, ratio=None, enough=2 * math.pi):
+    slow = [i for i in range(dim // 2) if original_length * base ** (-2 * i / dim) < enough]
+    if not slow or length <= original_length:
+        return base
+    return base * (ratio or length / original_length) ** (dim / (2 * slow[0]))
+
+
+def largest_distances_for_lengths(base, dim, original_length, length):
+    return covering(base, dim, original_length, length, (length - 1) / (original_length - 1))
+
+
+def found_in_steps_of_a_percent(base, dim, original_length, length):
+    best, tried = covering(base, dim, original_length, length), base
+    while tried < best:
+        tried *= 1.01
+    return tried
+
+
+def two_turns(base, dim, original_length, length):
+    return covering(base, dim, original_length, length, enough=4 * math.pi)
+
+
+def in_degrees(base, dim, original_length, length):
+    return covering(base, dim, original_length, length, enough=360)
+
+
+def covered_at_most_8_times(base, dim, original_length, length):
+    return covering(base, dim, original_length, length, min(8, length / original_length))
+
+
+def pair_6(base, dim, original_length, length):
+    return base * max(1, length / original_length) ** (dim / 12)
+
+
+def divided_instead(base, dim, original_length, length):
+    return base**2 / covering(base, dim, original_length, length)
+
+
+def covered_to_a_whole_number(base, dim, original_length, length):
+    return math.ceil(covering(base, dim, original_length, length))
+
+
 REFUSED = {
     "stretch-interpolation": [
         slow_pairs_stand_still, four_decimals, half_frequencies, bfloat16_frequencies,
@@ -107,6 +152,10 @@ REFUSED = {
         from_twice_on, from_one_and_a_half_on, always_the_base, rounded_up, nearest_whole_ratio,
         next_power_of_two, heads_of_64, at_most_8_times, half_of_the_growth,
         to_a_whole_number,
+    ],
+    "stretch-covering-base": [
+        largest_distances_for_lengths, found_in_steps_of_a_percent, two_turns, in_degrees,
+        covered_at_most_8_times, pair_6, divided_instead, covered_to_a_whole_number,
     ],
     "stretch-too-far": [1.0, 8.0, 5.0, 0.625, 1.68, 1.71, 1.5, 1.62, 2, 0.2],
     "stretch-best-pair": [*range(7), *range(8, 16), 7.5, 4.01],

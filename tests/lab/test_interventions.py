@@ -274,6 +274,17 @@ def test_a_window_in_each_layer_reaches_further_than_the_window(keys):
         assert changes == (back <= reach), back
 
 
+def test_far_keys_are_seen_beside_a_window_and_keys_between_are_not():
+    model = decoder(Rotary(16), DecoderConfig(16, 16, num_layers=1, num_heads=1, hidden_dim=16))
+    windowed = Windowed(model, 3, far=(6, 8))
+    last = scores_of(windowed)[:, -1]
+    for back in range(14):
+        other = TOKENS.clone()
+        other[:, -1 - back] = (other[:, -1 - back] + 1) % 16
+        changes = not torch.allclose(scores_of(windowed, other)[:, -1], last, atol=1e-6)
+        assert changes == (back < 3 or 6 <= back < 8), back
+
+
 def test_a_window_in_one_layer_is_a_text_cut_for_distances():
     model = decoder(Rotary(16), DecoderConfig(16, 16, num_layers=1, num_heads=1, hidden_dim=16))
     windowed = scores_of(Windowed(model, 5))

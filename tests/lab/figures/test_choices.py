@@ -1,9 +1,8 @@
-"""Dots for seeds, lines over lengths, and the table of candidates."""
+"""Dots for seeds, losses near and far, and the table of candidates."""
 
 import pytest
 
 from course_lab.figures import choices
-from course_lab.figures.style import png
 
 HOME = {"RoPE": [1.7, 1.8], "ALiBi": [1.9]}
 
@@ -18,10 +17,6 @@ def test_every_scheme_is_in_the_picture():
     assert means["RoPE"] == pytest.approx([1.75, 4.2]) and means["ALiBi"] == pytest.approx(
         [1.9, 1.8]
     )
-    fig = choices.ratios_by_length(
-        [128, 256], {"RoPE": [1.1, 1.1], "Shaw": [1.6, 6.0]}, "title", "ratio"
-    )
-    assert len(fig.axes[0].lines) == 2 and len(png(fig)) > 5000
 
 
 def test_the_table_says_who_is_chosen_and_why_others_are_out():
