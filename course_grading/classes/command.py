@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from course_grading.classes import archives, engine, roster
 from course_grading.classes.handed_in import collect
@@ -20,24 +21,38 @@ from course_lab.command_line import Arguments
 from course_lab.errors import CourseError
 
 SEED = 2
-"""What all learners' questions are drawn from, so that answers can be compared; see --seed."""
+
+
+OPTIONS: dict[str, dict[str, Any]] = {
+    "submissions": {"type": Path, "help": "a folder or a zip of what was handed in"},
+    "--out": {
+        "type": Path, "required": True, "metavar": "DIR",
+        "help": "where results go; a run that was stopped goes on from there",
+    },
+    "--roster": {
+        "type": Path, "metavar": "CSV",
+        "help": "the class: adds who handed in nothing, and keeps its columns",
+    },
+    "--pattern": {
+        "metavar": "REGEX", "help": "whose a file is, by its path: with (?P<learner>...)",
+    },
+    "--sandbox": {
+        "choices": ("bubblewrap", "none"), "default": "bubblewrap",
+        "help": "none: learners' code runs with your rights",
+    },
+    "--workers": {"type": int, "metavar": "N", "help": "by default one for each core"},
+    "--scheduler": {"metavar": "ADDRESS", "help": "of a Dask scheduler that runs already"},
+    "--seed": {
+        "type": int, "default": SEED,
+        "help": "what questions are drawn from: the same for all learners, so that they compare",
+    },
+}  # fmt: skip
 
 
 def add_arguments(command: ArgumentParser) -> None:
     """Those of `course grade-class`."""
-    command.add_argument("submissions", type=Path, help="a folder or a zip of what was handed in")
-    command.add_argument("--out", type=Path, required=True, metavar="DIR",
-                         help="where results go; a run that was stopped goes on from there")  # fmt: skip
-    command.add_argument("--roster", type=Path, metavar="CSV",
-                         help="the class: adds who handed in nothing, and keeps its columns")  # fmt: skip
-    command.add_argument("--pattern", metavar="REGEX",
-                         help="whose a file is, for a path below the folder: (?P<learner>...)")  # fmt: skip
-    command.add_argument("--sandbox", choices=("bubblewrap", "none"), default="bubblewrap",
-                         help="none: learners' code runs with your rights")  # fmt: skip
-    command.add_argument("--workers", type=int, help="by default one for each core")
-    command.add_argument("--scheduler", metavar="ADDRESS", help="a Dask scheduler that exists")
-    command.add_argument("--seed", type=int, default=SEED,
-                         help="what the questions are drawn from, the same for all learners")  # fmt: skip
+    for name, options in OPTIONS.items():
+        command.add_argument(name, **options)
 
 
 def grade_class(arguments: Arguments) -> int:
@@ -112,8 +127,8 @@ def _write(graded: Class, folder: Path) -> None:
         write_pages(graded, folder)
     except OSError as error:
         raise CourseError(
-            f"{error.filename or folder} cannot be written: {error.strerror}. All results are kept; "
-            "run the command again to write the pages"
+            f"{error.filename or folder} cannot be written: {error.strerror}. All results are "
+            "kept; run the command again to write the pages"
         ) from error
     print(f"{len(graded.learners)} learners: {folder / 'class.html'}, grades.csv, grades-long.csv")
     for learner in graded.learners:

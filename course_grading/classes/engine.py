@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from course_grading.classes.store import Store
@@ -52,8 +53,9 @@ def cluster(workers: int | None = None, scheduler: str | None = None) -> Iterato
         return
     count = workers or len(os.sched_getaffinity(0))
     with (
-        LocalCluster(n_workers=count, threads_per_worker=1, dashboard_address=None,
-                     memory_limit=0) as local,
+        TemporaryDirectory(prefix="class-", ignore_cleanup_errors=True) as folder,
+        LocalCluster(n_workers=count, threads_per_worker=1, dashboard_address=None, memory_limit=0,
+                     local_directory=folder, env={"TMPDIR": folder}) as local,
         Client(local) as client,
     ):  # fmt: skip
         yield client
