@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from course_grading.classes.store import Store
 from course_grading.classes.work import Result, Sheet, grade_sheets
@@ -54,6 +54,7 @@ def cluster(workers: int | None = None, scheduler: str | None = None) -> Iterato
     count = workers or len(os.sched_getaffinity(0))
     with (
         TemporaryDirectory(prefix="class-", ignore_cleanup_errors=True) as folder,
+        dask.config.set({"temporary-directory": folder}),
         LocalCluster(n_workers=count, threads_per_worker=1, dashboard_address=None, memory_limit=0,
                      local_directory=folder, env={"TMPDIR": folder}) as local,
         Client(local) as client,
@@ -67,31 +68,52 @@ def grade_class(
 ) -> None:  # fmt: skip
     """Grade what is to be graded, and keep each result in `store` as it comes.
 
-    A worker that dies has its work done again by another. A learner's notebooks with which workers
-    died time and again are graded one by one, and the one that it was gets the verdict "error".
+    A worker that dies has its work done again by another. Work that was there each time when
+    workers died is graded at the end, notebook by notebook with nothing beside it, so that no
+    notebook is blamed for another. The one that is to blame gets the verdict "error".
     """
+
+    def keep(learner: str, results: list[Result]) -> None:
+        for result in results:
+            store.add(learner, result)
+            progress()
+
+    suspects = []
+    for one, results in _graded(client, work, settings, at_once=sum(client.ncores().values())):
+        if results is None:
+            suspects += [Work(one.learner, (sheet,)) for sheet in one.sheets]
+        else:
+            keep(one.learner, results)
+    for one, results in _graded(client, suspects, settings, at_once=1):
+        keep(one.learner, results or [_took_workers_down(one.sheets[0], settings)])
+
+
+def _graded(
+    client: Client, work: list[Work], settings: Settings, at_once: int
+) -> Iterator[tuple[Work, list[Result] | None]]:
+    """Each piece of work with its results, or None if worker after worker died with it."""
     from distributed import KilledWorker, as_completed
 
-    waiting = [(one.learner, one.sheets) for one in work]
-    while waiting:
-        futures = {
-            client.submit(grade_sheets, learner, sheets, settings, pure=False): (learner, sheets)
-            for learner, sheets in waiting
-        }
-        waiting = []
-        for future in as_completed(futures):
-            learner, sheets = futures[future]
-            try:
-                results: list[Result] = future.result()
-            except KilledWorker:
-                if len(sheets) > 1:
-                    waiting += [(learner, (sheet,)) for sheet in sheets]
-                    continue
-                results = [_took_workers_down(sheets[0], settings)]
-            for result in results:
-                store.add(learner, result)
-                progress()
-            future.release()
+    waiting = iter(work)
+
+    asked: dict[Any, Work] = {}
+    running = as_completed()
+
+    def submit_next() -> None:
+        if one := next(waiting, None):
+            future = client.submit(grade_sheets, one.learner, one.sheets, settings, pure=False)
+            asked[future.key] = one
+            running.add(future)
+
+    for _ in range(at_once):
+        submit_next()
+    for future in running:
+        one = asked.pop(future.key)
+        try:
+            yield one, future.result()
+        except KilledWorker:
+            yield one, None
+        submit_next()
 
 
 def _took_workers_down(sheet: Sheet, settings: Settings) -> Result:
