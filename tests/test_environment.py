@@ -157,3 +157,8 @@ def test_the_workflow_runs_what_contributors_run_from_the_oldest_python_on() -> 
     assert all(machine["python"] in oldest for machine in machines)
     assert "3.11" in [machine["python"] for machine in machines]
     assert any(machine["os"].startswith("macos") for machine in machines)
+
+
+def test_what_grades_a_class_is_tested_too() -> None:
+    extras = PROJECT["optional-dependencies"]
+    assert set(extras["class"]) <= set(extras["test"])

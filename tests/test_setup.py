@@ -257,6 +257,19 @@ def test_learners_install_no_test_tools(checkout: Checkout) -> None:
     assert not installs(checkout.calls())
 
 
+def test_a_teacher_installs_what_grades_a_class_and_no_test_tools(checkout: Checkout) -> None:
+    checkout.add_python()
+    checkout.make("class")
+    assert [call[-1] for call in installs(checkout.calls())] == ["setuptools", ".[class]"]
+    assert checkout.stamps() == [".course-class"]
+    checkout.make("lab")
+    assert not installs(checkout.calls())
+    checkout.make("test")
+    checkout.calls()
+    checkout.make("class")
+    assert not installs(checkout.calls())
+
+
 def test_every_installation_is_constrained(checkout: Checkout) -> None:
     checkout.add_python()
     checkout.make("test")
