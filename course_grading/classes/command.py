@@ -88,6 +88,8 @@ def grade_class(arguments: Arguments) -> int:
     with tqdm(total=len(sheets), initial=done, unit="notebook", file=sys.stderr) as bar:
         if work:
             with engine.cluster(arguments.workers, arguments.scheduler) as client:
+                if arguments.scheduler:
+                    engine.check_workers(client, settings)
                 engine.grade_class(client, work, settings, store, bar.update)
     results = {
         (learner, name): store.results[learner, sheet.key]
@@ -115,7 +117,8 @@ def _sheet(path: Path, name: str, settings: Settings) -> Sheet:
         content = path.read_bytes()
     except OSError as error:
         raise CourseError(f"{path} cannot be read: {error.strerror}") from error
-    return Sheet(key_of(content, settings.released / name, settings), name, content)
+    released = (settings.released / name).read_bytes()
+    return Sheet(key_of(content, released, settings), name, content, released)
 
 
 def _write(graded: Class, folder: Path) -> None:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from course_grading.classes.store import Store
+from course_grading.classes.sandbox import unusable
+from course_grading.classes.store import Store, version
 from course_grading.classes.work import Result, Sheet, grade_sheets
 from course_grading.runner import Settings, exercises_of
 from course_grading.verdicts import Graded, GradedNotebook, Verdict
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 TRIES = 3
 """How often a notebook may take its worker down before it gets a verdict."""
 ENDED = Verdict("error", message=f"{TRIES} processes in which this notebook was graded have ended.")
+TIMEOUT = 10
+"""Seconds for a scheduler to answer."""
 MISSING = 'Dask is not installed: pip install -e ".[class]", or `make class`, brings it'
 
 
@@ -45,7 +48,7 @@ def cluster(workers: int | None = None, scheduler: str | None = None) -> Iterato
     dask.config.set({"distributed.scheduler.allowed-failures": TRIES - 1})
     if scheduler:
         try:
-            client = Client(scheduler, timeout=10)
+            client = Client(scheduler, timeout=TIMEOUT)
         except (OSError, ValueError) as error:
             raise CourseError(f"there is no Dask scheduler at {scheduler}") from error
         with client:
@@ -60,6 +63,19 @@ def cluster(workers: int | None = None, scheduler: str | None = None) -> Iterato
         Client(local) as client,
     ):  # fmt: skip
         yield client
+
+
+def check_workers(client: Client, settings: Settings) -> None:
+    """Raises CourseError for workers that would not grade as this machine does."""
+    here = version()
+    if not (versions := client.run(version)):
+        raise CourseError("the scheduler has no workers: start one with `dask worker ADDRESS`")
+    for worker, there in versions.items():
+        if there != here:
+            raise CourseError(f"the worker {worker} has another version of the course")
+    for worker, why in client.run(unusable).items() if settings.sandbox else ():
+        if why:
+            raise CourseError(f"the worker {worker} has no sandbox: {why}")
 
 
 def grade_class(
@@ -117,6 +133,5 @@ def _graded(
 
 
 def _took_workers_down(sheet: Sheet, settings: Settings) -> Result:
-    released = settings.released / sheet.name
-    graded = tuple(Graded(one, ENDED) for one in exercises_of(released))
+    graded = tuple(Graded(one, ENDED) for one in exercises_of(settings.released / sheet.name))
     return GradedNotebook(sheet.name, "", graded).plain() | {"key": sheet.key, "seconds": 0.0}

@@ -29,6 +29,8 @@ class Sheet:
     """Made of its content, the course's and the settings: alike keys have alike results."""
     name: str
     content: bytes
+    released: bytes
+    """The sheet as it was released, with its checks."""
 
 
 def grade_sheets(learner: str, sheets: Sequence[Sheet], settings: Settings) -> list[Result]:
@@ -38,10 +40,12 @@ def grade_sheets(learner: str, sheets: Sequence[Sheet], settings: Settings) -> l
 
 def _graded(learner: str, sheet: Sheet, settings: Settings) -> Result:
     service = _service(settings)
-    path = service.folder / sheet.name
-    path.write_bytes(sheet.content)
+    path, released = (service.folder / name / sheet.name for name in ("mine", "released"))
+    for place, content in ((path, sheet.content), (released, sheet.released)):
+        place.parent.mkdir(exist_ok=True)
+        place.write_bytes(content)
     began = time.monotonic()
-    submission = Submission(path, settings.released / sheet.name)
+    submission = Submission(path, released)
     graded = service.grade(submission, lambda: None, learner)
     seconds = round(time.monotonic() - began, 1)
     path.unlink()

@@ -21,6 +21,7 @@ from course_grading.classes.sandbox import unusable
 from course_grading.classes.store import FILE, Store
 from course_grading.classes.work import Sheet
 from course_grading.runner import Settings
+from course_lab.errors import CourseError
 
 SANDBOX = "none" if unusable() else "bubblewrap"
 ANSWERS = {
@@ -154,7 +155,7 @@ def test_a_worker_that_dies_costs_nobody_a_result(shop, tmp_path, monkeypatch):
     other = save(tmp_path / "released" / "10_other.ipynb", json.loads(save_cells(shop)))
     work = [
         engine.Work(learner, tuple(
-            Sheet(f"{learner}-{n}", name, content.encode())
+            Sheet(f"{learner}-{n}", name, content.encode(), b"")
             for n, (name, content) in enumerate(zip((NAME, other.name), contents, strict=True))
         ))
         for learner, contents in {
@@ -174,3 +175,42 @@ def test_a_worker_that_dies_costs_nobody_a_result(shop, tmp_path, monkeypatch):
 
 def save_cells(shop: Workshop) -> str:
     return json.dumps(shop.cells)
+
+
+def test_a_cluster_that_exists_is_used_and_looked_at_first(command, tmp_path, monkeypatch):
+    from distributed import LocalCluster
+
+    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None,
+                      local_directory=str(tmp_path)) as running:  # fmt: skip
+        done = run([*command, "--scheduler", running.scheduler_address])
+        assert done.returncode == 0, done.stderr
+        assert len(rows(tmp_path / "out" / "grades.csv")) == 7
+        with engine.cluster(scheduler=running.scheduler_address) as client:
+            monkeypatch.setattr(engine, "version", lambda: "another")
+            with pytest.raises(CourseError, match="another version"):
+                engine.check_workers(client, Settings())
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        (["--scheduler", "tcp://127.0.0.1:1"], "no Dask scheduler at tcp://127.0.0.1:1"),
+        (["--roster", "none.csv"], "none.csv cannot be read"),
+        (["--pattern", "("], "no regular expression"),
+        (["--out", "/dev/null/out"], "cannot be used"),
+    ],
+)
+def test_what_cannot_be_done_is_one_line_and_status_2(command, changed, says):
+    done = run([*command, *changed])
+    assert done.returncode == 2 and says in done.stderr.splitlines()[-1]
+
+
+def test_without_a_sandbox_it_stops_unless_it_is_asked_to_go_on(command, tmp_path, monkeypatch):
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "bwrap").write_text("#!/bin/sh\nexit 1\n")
+    (tmp_path / "bin" / "bwrap").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    asked = [word if word != SANDBOX else "bubblewrap" for word in command]
+    done = run(asked)
+    assert done.returncode == 2 and "--sandbox none" in done.stderr
+    assert run([word if word != SANDBOX else "none" for word in command]).returncode == 0

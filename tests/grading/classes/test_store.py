@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -56,27 +54,19 @@ def test_a_folder_that_cannot_be_made_is_one_line(tmp_path):
         Store(tmp_path / "file")
 
 
-def test_a_key_changes_with_notebook_sheet_settings_and_course(tmp_path, monkeypatch):
-    sheet = tmp_path / "01.ipynb"
-    sheet.write_text("{}")
-    settings = Settings(seed=1)
+def test_a_key_changes_with_notebook_sheet_settings_and_course(monkeypatch):
+    sheet, settings = b"{}", Settings(seed=1)
     keys = [key_of(b"a", sheet, settings), key_of(b"b", sheet, settings)]
     for other in (replace(settings, seed=2), replace(settings, timeout=1.0),
                   replace(settings, sandbox=Limits()),
                   replace(settings, sandbox=Limits(memory=1))):  # fmt: skip
         keys.append(key_of(b"a", sheet, other))
-    sheet.write_text(json.dumps({"cells": []}))
-    keys.append(key_of(b"a", sheet, settings))
-    monkeypatch.setattr(store, "_course", lambda: "another version")
+    keys.append(key_of(b"a", b"other", settings))
+    monkeypatch.setattr(store, "version", lambda: "another version")
     keys.append(key_of(b"a", sheet, settings))
     assert len(set(keys)) == len(keys) == 8
 
 
 def test_a_key_does_not_depend_on_where_the_course_lies(tmp_path):
-    keys = set()
-    for name in ("here", "there"):
-        sheet = Path(tmp_path / name / "01.ipynb")
-        sheet.parent.mkdir()
-        sheet.write_text("{}")
-        keys.add(key_of(b"a", sheet, Settings(released=sheet.parent)))
+    keys = {key_of(b"a", b"{}", Settings(released=tmp_path / name)) for name in ("here", "there")}
     assert len(keys) == 1
