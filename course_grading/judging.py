@@ -339,7 +339,7 @@ def _tensor_problem(right: Right, got: Any) -> Problem | None:
         return None
     wanted, given = (short(tensor[differing.where].item()) for tensor in (expected, got))
     message = (
-        f"{_expected_got(expected, got).says}\n"
+        f"{_expected_got(expected.to(got.dtype), got).says}\n"
         f"  first differs at {list(differing.where)}: expected {wanted}, got {given}\n"
         f"  off by {differing.error:.2g} there (allowed {differing.allowed:.1g})"
     )

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple
 
+import torch
 from jaxtyping import Float, UInt8
 from torch import Tensor, nn
 
@@ -20,6 +22,7 @@ from course_lab.corpus import python_source
 from course_lab.evaluation import PASSAGES, bits_by_length, sliding_bits, text_of
 from course_lab.findings import Measured
 from course_lab.interventions import (
+    Replaced,
     Shifted,
     Windowed,
     by_pair,
@@ -28,12 +31,13 @@ from course_lab.interventions import (
     pair_with,
     removed,
     score_change,
+    seeing,
     silenced,
     stopped,
     with_pairs,
 )
 from course_lab.machine import describe
-from course_lab.stretching import BASE, METHODS, stretched
+from course_lab.stretching import BASE, METHODS, stretched, tuned
 from course_lab.units import Entry, Result, Store, do
 from course_lib.encodings import ScaledFrequencies, yarn
 from course_lib.model import Decoder
@@ -41,6 +45,7 @@ from course_lib.model import Decoder
 RESULTS = Path(__file__).parent / "zoo" / "interventions.json"
 TRAINED = 128  # bytes of context
 DIM = 32  # of the zoo's heads
+TUNED_FOR = (50, 200)  # steps of tuning after which `read_far` measures
 FACTORS = (0.9, 1.0, 1.1, 1.139, 1.2, 1.3)  # 1.139 is YaRN's for 4 times the length
 
 
@@ -75,6 +80,27 @@ def hold_pairs(model: Decoder) -> Iterator[Case]:
         variants[f"6 to 9 held at {distance}"] = held(model, range(6, 10), seen_as=distance)
     for name, changed in variants.items():
         yield Case(name, changed, 512, change=score_change(model, changed, text, TRAINED - 1))
+
+
+def hold_at(model: Decoder) -> Iterator[Case]:
+    """Is it new angles of pairs 6 to 9 that do the harm, or high scores for far keys?
+
+    At 3313, 7329 and 11456 all four angles lie outside of what 128 bytes show; 1471 is as low as
+    a longer distance comes.
+    """
+    for seen_as in (0, 20, 40, 60, 80, 100, 127, 150, 180, 260, 353, 1471, 3313, 7329, 11456):
+        yield Case(f"held at {seen_as}", held(model, range(6, 10), seen_as=seen_as), 512)
+
+
+def join_pairs(model: Decoder) -> Iterator[Case]:
+    """Each angle of a far distance was seen in training: does it matter if all were together?"""
+
+    def seen(step: int, distance: Tensor, pair: int) -> Tensor:
+        return torch.where(distance < TRAINED, distance, 64 + (distance + step * pair) % 64)
+
+    yield Case("all pairs the same", seeing(model, partial(seen, 0)), 512)
+    for step in (37, 23):
+        yield Case(f"each pair its own, {step}", seeing(model, partial(seen, step)), 512)
 
 
 def remove_pairs(model: Decoder) -> Iterator[Case]:
@@ -112,6 +138,27 @@ def bend_ramp(model: Decoder) -> Iterator[Case]:
         yield Case("unchanged", model, length)
         for name, scaled in ramps.items():
             yield Case(name, stretched(model, scaled), length)
+
+
+def choose_pairs(model: Decoder) -> Iterator[Case]:
+    """Which pairs should be divided: those that made less than a turn? All without temperature."""
+    plain = frequencies_of(model).frequencies
+    for factor in (2, 4, 8):
+        fitted = METHODS["yarn"](DIM, TRAINED, factor)._replace(attention_factor=1.0)
+        slow = plain / factor
+        variants = {f"first {kept} kept": with_pairs(ScaledFrequencies(slow), range(kept), plain)
+                    for kept in range(3, 10)}  # fmt: skip
+        variants |= {
+            "1 to 4 turns": METHODS["by_parts"](DIM, TRAINED, factor),
+            "0.5 to 4 turns": fitted,
+            "0.5 to 4 turns, pair 6 divided": with_pairs(fitted, [6], slow),
+            "0.5 to 4 turns, pair 5 divided": with_pairs(fitted, [5], slow),
+            "as released": METHODS["yarn_released"](DIM, TRAINED, factor)._replace(
+                attention_factor=1.0
+            ),
+        }
+        for name, scaled in variants.items():
+            yield Case(name, stretched(model, scaled), factor * TRAINED)
 
 
 def keep_slow_pairs(model: Decoder) -> Iterator[Case]:
@@ -173,6 +220,26 @@ def hide(model: Decoder) -> Iterator[Case]:
         yield Case(f"{keys} keys in each layer", Windowed(model, keys), 512, 256)
 
 
+def read_far(model: Decoder) -> Iterator[Case]:
+    """Tuned at 512 with unchanged angles: does the model read what stands far back, or ignore it?
+
+    Each byte has the 128 to 255 bytes before it. Before these stand the 256 bytes that belong
+    there, 256 bytes of another text, or nothing.
+    """
+    text, far = python_source().train, 256
+    starts = torch.linspace(0, len(text) - far, 64).long()
+    other = text[starts[:, None] + torch.arange(far)].long()
+    longer = stretched(model, METHODS["unchanged"](DIM, TRAINED, 4))
+    stages = {0: model}
+    for step in tuned(longer, text, 512, 4096, max(TUNED_FOR), seed=0):
+        if step in TUNED_FOR:
+            stages[step] = stretched(longer, frequencies_of(longer))  # a copy
+    for steps, reader in stages.items():
+        yield Case(f"{steps} steps, whole", reader, 512, 128)
+        yield Case(f"{steps} steps, another text", Replaced(reader, other), 512, 128)
+        yield Case(f"{steps} steps, cut", reader, 256, 128)
+
+
 def late_places(model: Decoder) -> Iterator[Case]:
     """What do the same bytes cost at places 64 to 127 of a text, and at 448 to 511?"""
     for length in (128, 512):
@@ -221,13 +288,17 @@ class Experiment(NamedTuple):
 
 EXPERIMENTS = {
     "hold pairs": Experiment(hold_pairs),
+    "hold at": Experiment(hold_at, passages=4),
+    "join pairs": Experiment(join_pairs),
     "remove pairs": Experiment(remove_pairs),
     "bend the ramp": Experiment(bend_ramp),
+    "choose pairs": Experiment(choose_pairs),
     "keep slow pairs": Experiment(keep_slow_pairs),
     "mend pairs": Experiment(mend_pairs),
     "warm": Experiment(warm),
     "double": Experiment(double),
     "hide": Experiment(hide, ("rope", "alibi")),
+    "read far": Experiment(read_far),
     "late places": Experiment(late_places, ("rope", "alibi", "sinusoidal", "t5")),
     "shift places": Experiment(shift_places, ("rope", "none", "sinusoidal", "learned")),
     "new or many": Experiment(new_or_many, tuple(zoo.RECIPES), passages=4),

@@ -77,6 +77,14 @@ def held(
     return with_scheme(model, lambda scheme: _Held(_rotary(scheme), chosen, limit, distance))
 
 
+def seeing(model: Decoder, seen: Callable[[Tensor, int], Tensor]) -> Decoder:
+    """`model` whose pair i sees the distance d as `seen(d, i)`, a tensor of d's shape.
+
+    For RoPE that turns whole heads and has no attention factor.
+    """
+    return with_scheme(model, lambda scheme: _Seeing(_rotary(scheme), seen))
+
+
 def by_pair(
     frequencies: Float[Tensor, " pairs"], factor: float, kept: float, divided: float
 ) -> ScaledFrequencies:
@@ -137,6 +145,37 @@ class _Held(PositionScheme):
         )
         far = (relative_positions(q_positions, k_positions) > self.limit).unsqueeze(-3)
         return torch.where(far, instead - actual, 0.0) / math.sqrt(q.shape[-1])
+
+
+class _Seeing(PositionScheme):
+    """RoPE's scores made from distances: door 2 gives zeros, and door 3 the whole score."""
+
+    looks_at_queries = True
+
+    def __init__(self, rotary: Rotary, seen: Callable[[Tensor, int], Tensor]) -> None:
+        super().__init__()
+        if rotary.rotary_dim < rotary.head_dim or rotary.attention_factor != 1:
+            raise ValueError("model must turn the whole head, without an attention factor")
+        self.rotary, self.seen = rotary, seen
+
+    def rotate(
+        self, q: Tensor, k: Tensor, q_positions: Tensor, k_positions: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        return torch.zeros_like(q), k
+
+    def score_bias(
+        self, q: Tensor, k: Tensor, q_positions: Tensor, k_positions: Tensor
+    ) -> Float[Tensor, "batch heads queries keys"]:
+        distance = relative_positions(q_positions, k_positions)
+        total: Any = 0.0
+        for pair, frequency in enumerate(self.rotary.frequencies.tolist()):
+            columns = _columns(self.rotary, [pair]).nonzero().flatten().tolist()
+            (a, b), (x, y) = (t[..., columns].unbind(-1) for t in (q, k))
+            angle = (self.seen(distance, pair) * frequency).to(q.dtype).unsqueeze(-3)
+            along = a[..., None] * x[..., None, :] + b[..., None] * y[..., None, :]
+            across = a[..., None] * y[..., None, :] - b[..., None] * x[..., None, :]
+            total = total + along * angle.cos() + across * angle.sin()
+        return total / math.sqrt(q.shape[-1])
 
 
 # Biases and content terms -------------------------------------------------------------------
@@ -238,6 +277,24 @@ class Shifted(nn.Module):
 
     def forward(self, tokens: Tensor, positions: Int[Tensor, "*batch length"]) -> Tensor:
         return self.model(tokens, positions + self.start)
+
+
+class Replaced(nn.Module):
+    """A model that sees another text in place of the first bytes of each text.
+
+    `other` holds some texts, all as long as what they replace; which of them is taken follows from
+    the tokens replaced.
+    """
+
+    def __init__(self, model: nn.Module, other: Int[Tensor, "texts far"]) -> None:
+        super().__init__()
+        self.model, self.other = model, other
+
+    def forward(self, tokens: Int[Tensor, "batch length"], positions: Tensor) -> Tensor:
+        far = self.other.shape[1]
+        chosen = tokens[:, :far].sum(dim=1) % len(self.other)
+        other = self.other.to(tokens.device)[chosen]
+        return self.model(torch.cat([other, tokens[:, far:]], dim=1), positions)
 
 
 # How large an intervention is ---------------------------------------------------------------

@@ -16,13 +16,6 @@ ROOT = Path(__file__).parents[1]
 LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 SOLUTIONS = sorted((ROOT / "solutions").glob("*.ipynb"))
 MOST_LINES, MOST_WORDS, MOST_CODE_CELLS_IN_A_ROW = 12, 120, 2
-SECOND_EDITION = (
-    "00_start_here", "01_attention_is_order_blind", "02_sinusoidal_encoding", "03_other_waves",
-    "04_learned_positions", "05_relative_bias", "06_linear_bias", "07_shaw_and_transformer_xl",
-    "08_rotary_encoding", "09_rotary_in_practice", "10_rotary_costs",
-    "11_train_short_test_long", "13_stretching_rope", "16_choosing",
-)  # fmt: skip
-"""Lessons whose words are those of the page of notation, and whose explorers name settings."""
 FILLER = r"\b(simply|just|of course|obviously|clearly|basically|delve|let's)\b|!(?=\s|$)"
 
 
@@ -49,9 +42,6 @@ def name(path):
 
 every_notebook = pytest.mark.parametrize("path", LESSONS + SOLUTIONS, ids=name)
 every_lesson = pytest.mark.parametrize("path", LESSONS, ids=name)
-every_lesson_of_the_second_edition = pytest.mark.parametrize(
-    "path", [path for path in LESSONS if path.stem in SECOND_EDITION], ids=name
-)
 
 
 @every_notebook
@@ -94,7 +84,7 @@ def unused_words():
     return [word.strip() for row in rows for word in row.split(",")]
 
 
-@every_lesson_of_the_second_edition
+@every_lesson
 def test_lessons_keep_to_the_words_of_the_course(path):
     unused = unused_words()
     assert {"told", "the latter", "worth"} <= {*unused}
@@ -133,7 +123,7 @@ def test_pictures_have_words_and_widgets_a_still(path):
                 assert len(data["image/png"]) < 300_000, f"{cell.id}: a large picture"
 
 
-@every_lesson_of_the_second_edition
+@every_lesson
 def test_explorers_name_the_settings_for_a_page(path):
     for cell in cells(path):
         if cell.cell_type == "code" and "figures.explore(" in cell.source:
@@ -170,9 +160,9 @@ def test_numbered_claims_are_computed_and_judged(path):
 
 HOMES = {
     "C1": ["04"], "C2": ["04", "11"], "C3": ["11"], "C4": ["02"], "C5": ["03"], "C6": ["02"],
-    "C7": ["02", "11"], "C8": ["01", "08"], "C9": ["10"], "C10": ["13", "15"], "C11": ["02", "08"],
-    "C12": ["11"], "C13": ["06", "11"], "C14": ["08"], "C15": ["02", "08"], "C16": ["16"],
-    "C17": ["07"],
+    "C7": ["02", "11"], "C8": ["01", "08"], "C9": ["10"], "C10": ["14", "15"], "C11": ["02", "08"],
+    "C12": ["12"], "C13": ["06", "12"], "C14": ["08"], "C15": ["02", "08"],
+    "C16": ["16"], "C17": ["07"],
 }  # fmt: skip
 
 

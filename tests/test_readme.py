@@ -52,3 +52,21 @@ def test_the_table_says_what_the_lesson_says(path):
     assert f"**{question.strip()}**" in head
     assert f"*Minutes: {minutes.strip()}. " in head
     assert exercises.strip() == f"[{len(SHEETS[path.stem])}](exercises/{path.name})"
+
+
+def numbers(text: str) -> list[int]:
+    """Of "08 to 10, 13": 8, 9, 10, 13."""
+    ends = [re.findall(r"\d+", part) for part in text.split(",")]
+    return [n for end in ends for n in range(int(end[0]), int(end[-1]) + 1)]
+
+
+def test_the_minutes_of_the_routes_are_those_of_their_lessons_and_sheets():
+    rows = [line.strip("|").split("|") for line in README.splitlines() if line.startswith("| ")]
+    lessons = {int(row[0]): int(row[3]) for row in rows if row[0].strip().isdigit()}
+    sheets = {int(name[:2]): sum(e.minutes for e in one) for name, one in SHEETS.items()}
+    lessons[17] = 0  # the museum's minutes are those of its sheet
+    routes = [row for row in rows if re.match(r" \d\d (to|,)|^ \d\d, ", row[1])]
+    assert len(routes) == 3
+    for _, which, _, of_lessons, of_sheets in routes:
+        assert int(of_lessons) == sum(lessons[n] for n in numbers(which)), which
+        assert int(of_sheets) == sum(sheets[n] for n in numbers(which)), which

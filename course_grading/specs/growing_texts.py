@@ -10,9 +10,56 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from course_grading.domain import Described, Number
+from course_grading.domain import Described, Number, Positions, Tensors
 from course_grading.exercise import Case, Exercise, Mistake, Property, Version, mistake
+from course_grading.specs.draw import COUNTS_ITSELF, normal, shuffled
 from course_grading.specs.stretching import FIVE_DIGITS, LIBRARY, by_itself, frequencies_of, raised
+
+# predict: where a stale key seems to stand -----------------------------------------------------
+
+
+def _seems(now: float = 7, then: float = 2 * 3001 / 2048 - 1, power: float = 48 / 62) -> float:
+    """Where key 3000 seems to stand if the stretch was `then` and is `now`."""
+    return 3000 * (now / then) ** power
+
+
+SEEMS = Exercise(
+    slug="grow-seems", title="Where does it seem to stand?",
+    kind="predict", minutes=10, points=1, name="seems_at",
+    reference=_seems, relative_tolerance=0.005,
+    hints=(
+        "Two stretches are needed: the one for 3001 tokens, when the key was turned, and the one "
+        "for 8192 tokens.",
+        "s = f n / L - (f - 1) with f = 2. And pair i is slowed by s ** (2 i / (d - 2)).",
+        "The key was turned by 3000 times its old frequency. Divide by the frequency of now.",
+    ),
+    mistakes=(
+        Mistake("f = 1",
+                "You stretch by n / L, or by f n / L both times. Here f is 2, so the stretch is "
+                "2 n / L - 1.",
+                lambda: _seems(4, 3001 / 2048)),
+        Mistake("the slowest pair",
+                "That is where the key seems to stand for the slowest pair, 31. Pair 24 is slowed "
+                "less.", lambda: _seems(power=1)),
+        Mistake("as if it came before any stretch",
+                "When the key came, the text had 3001 tokens, which is more than 2048: the pair "
+                "was slowed already.", lambda: _seems(then=1)),
+        Mistake("a fresh key",
+                "There a key seems to stand that is turned with the frequencies of now. This one "
+                "was turned with those for 3001 tokens.", 3000),
+        Mistake("the wrong way round",
+                "The pair is slower now than when the key came. So the old angle belongs to a "
+                "later position, not to an earlier one.",
+                lambda: 3000**2 / _seems()),
+        Mistake("exponent 2 i / d",
+                "With the NTK-aware base, pair i is slowed by s ** (2 i / (d - 2)): d - 2 and not "
+                "d stands below.",
+                lambda: _seems(power=48 / 64)),
+        Mistake("how far before the query",
+                "That is the distance to the query at 8191. The question asks for the position.",
+                lambda: 8191 - _seems()),
+    ),
+)  # fmt: skip
 
 # repair: a server that remembers ---------------------------------------------------------------
 
@@ -369,4 +416,163 @@ CACHE_TEST = Exercise(
     ),
 )  # fmt: skip
 
-EXERCISES = (SERVER, CACHE_TEST)
+# measure: which f ------------------------------------------------------------------------------
+
+WHICH_F = Exercise(
+    slug="grow-which-f", title="Measure: which f?",
+    kind="measure", minutes=15, points=2, name="best_f",
+    # On two passages 2.15 bits; f = 8, the next best, 2.19; f = 3, 2.22; f = 1, 2.58.
+    reference=lambda: 5,
+    hints=(
+        "dynamic_ntk(32, 10_000.0, f, 512, 128) has the frequencies, and stretched(model, ...) "
+        "the model that reads with them.",
+        "bits_by_length(reader, text, [512], passages=2).mean() for each of the six.",
+    ),
+    mistakes=(
+        Mistake("windows of 256 bytes",
+                "On two passages, f = 2 is best in windows of 256 bytes. Read windows of 512, with "
+                "the frequencies for 512.", 2),
+        Mistake("the second best",
+                "It pays some hundredths of a bit more than the best. Stretch for 512 tokens, and "
+                "read two passages in windows of 512 bytes.", 8),
+        Mistake("exactly as far as the text has grown",
+                "f = 1 stretches by 4 here. The measurement prefers more than that.", 1),
+        Mistake("the largest of the row",
+                "12 stretches by 37 in windows of 512 bytes, and pays more than the best. It is "
+                "ahead of the other five at 1024.", 12),
+    ),
+)  # fmt: skip
+
+# implement: keys turned on -----------------------------------------------------------------------
+
+
+def _turning_on(
+    angles: Callable[[Tensor, Tensor, Tensor], Tensor] = lambda at, was, now: at * (now - was),
+    turn: Callable[[Tensor, Tensor], Tensor] = lambda x, angles: _turned(
+        x, torch.ones(len(angles)), angles
+    ),
+) -> Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]:
+    """Keys turned on from old frequencies to new ones, or with one of the two steps otherwise."""
+    return lambda turned, positions, was, now: turn(
+        turned, angles(positions.double()[:, None], was, now)
+    ).to(turned.dtype)
+
+
+_turn_on = _turning_on()
+
+
+def _turn_on_scale(turned: Tensor, positions: Tensor, was: Tensor, now: Tensor) -> Tensor:
+    """Eight roundings of a pair's length, and the angles as they are rounded to float64."""
+    first, second = turned.double().chunk(2, dim=-1)
+    units, finest = torch.finfo(turned.dtype).eps, torch.finfo(torch.float64).eps
+    angles = positions.double()[:, None] * (was + now)
+    length = first.hypot(second) * (8 + 64 * angles * finest / units)
+    return torch.cat([length, length], dim=-1)
+
+
+def _turn_on_cases(rng: Random) -> list[Case]:
+    def case(shape, positions, base=10_000.0, dtype=torch.float32, stretch=3.0) -> Case:
+        *more, dim = shape
+        came = 1 + stretch * normal(rng, len(positions), 1, dtype=torch.float64).abs()
+        return {
+            "turned": normal(rng, *more, len(positions), dim, dtype=dtype),
+            "positions": positions,
+            "was": frequencies_of(dim, raised(base, dim, came)),
+            "now": frequencies_of(dim, raised(base, dim, 2 + 4 * stretch)),
+        }
+
+    late = shuffled(rng, 6, 8000) + 12_000
+    three = case((8,), torch.tensor([3, 40, 41]))
+    return [
+        three, {**three, "positions": torch.tensor([3, 40, 90])},
+        {**three, "now": frequencies_of(8, 90_000.0)},
+        {**three, "was": three["was"] * 0.9},
+        {**three, "turned": three["turned"].double() / 3},
+        case((2, 6), torch.arange(5), dtype=torch.float64),
+        case((2, 3, 4), shuffled(rng, 5, 300)),
+        case((3, 2, 12), torch.tensor([7, 7, 20_000, 129]), base=500_000.0),
+        case((16,), late),
+        case((2, 8), torch.tensor([19_999, 0, 4]), dtype=torch.float64, stretch=9.0),
+        case((2, 4), torch.zeros(0, dtype=torch.long)),
+        case((4,), torch.tensor([5])),
+    ]  # fmt: skip
+
+
+def _neighbours_turned(x: Tensor, angles: Tensor) -> Tensor:
+    pairs = torch.view_as_complex(x.double().unflatten(-1, (-1, 2)).contiguous())
+    return torch.view_as_real(pairs * torch.exp(1j * angles)).flatten(-2)
+
+
+@mistake("the keys changed in place",
+         "You write into the caller's tensor. The keys that were kept are still needed: make a new "
+         "tensor.")  # fmt: skip
+def _turn_on_in_place(turned, positions, was, now):
+    turned[...] = _turn_on(turned, positions, was, now)
+    return turned
+
+
+TURN_ON = Exercise(
+    slug="grow-turn-on", title="A stretch: turned on, not turned anew",
+    kind="implement", minutes=25, points=4, name="turn_on",
+    reference=_turn_on, cases=_turn_on_cases, forbidden=("rotate", "Rotary", "rotation_table"),
+    roundings=0.6, scale=_turn_on_scale,
+    domain={
+        "turned": Tensors((2, 4), (torch.float32, torch.float64), empty=True),
+        "positions": Positions(20_000, axes=(1, 1), empty=True),
+        "was": Described("float64, shape (length, dim / 2)"),
+        "now": Described("float64, shape (dim / 2,)"),
+    },
+    properties=(
+        Property("the result has the dtype of turned",
+                 lambda case, value: value.dtype == case["turned"].dtype),
+    ),
+    hints=(
+        "A pair that was turned by 30 degrees shall be turned by 50 degrees. By how much must it "
+        "be turned from where it is?",
+        "Key p was turned by p * was and shall be turned by p * now. Two turns one after the other "
+        "add their angles.",
+        "angles = positions[:, None] * (now - was), of shape (length, dim / 2). Then turn the "
+        "pairs (i, i + dim / 2) by these angles, in float64, and go back to the dtype of turned.",
+    ),
+    mistakes=(
+        Mistake("turned twice",
+                "You turn by p * now on top of the old turn. The keys are turned already: only the "
+                "difference is missing.",
+                _turning_on(lambda at, was, now: at * now + 0 * was)),
+        Mistake("turned the wrong way",
+                "You turn by p * (was - now). At the end the angle should be p * now.",
+                _turning_on(lambda at, was, now: at * (was - now))),
+        Mistake("turned back, and no further",
+                "These are the keys before the turn. They should be turned by p * now.",
+                _turning_on(lambda at, was, now: -at * was)),
+        Mistake("one old frequency for all keys",
+                "Each key has its own row of `was`, since it came at its own length. You take the "
+                "last row for all of them.",
+                _turning_on(lambda at, was, now: at * (now - was[-1:]))),
+        Mistake("the first old frequency for all keys",
+                "Each key has its own row of `was`, since it came at its own length. You take the "
+                "first row for all of them.",
+                _turning_on(lambda at, was, now: at * (now - was[:1]))),
+        Mistake("positions not used", COUNTS_ITSELF,
+                lambda turned, positions, was, now: _turn_on(
+                    turned, torch.arange(len(positions)), was, now)),
+        Mistake("pairs of neighbours",
+                "A right turn in the other layout: here a pair is columns i and i + dim / 2.",
+                _turning_on(turn=_neighbours_turned)),
+        Mistake("turned by the ratio",
+                "You turn by p * now / was. Angles that follow each other add up, so the "
+                "difference of the frequencies counts, not their ratio.",
+                _turning_on(lambda at, was, now: at * (now / was))),
+        Mistake("angles in float32",
+                "At position 20 000 a float32 angle is off by about a thousandth. Compute angles "
+                "in float64, as was and now are.",
+                _turning_on(lambda at, was, now: (
+                    at.float() * now.float() - at.float() * was.float()).double())),
+        _turn_on_in_place,
+        Mistake("always in float64",
+                "The result has the dtype of `turned`. Yours is always in float64.",
+                lambda *question: _turn_on(*question).double()),
+    ),
+)  # fmt: skip
+
+EXERCISES = (SEEMS, SERVER, WHICH_F, CACHE_TEST, TURN_ON)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from random import Random
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from course_grading.domain import Masks, Number, Positions, Tensors
-from course_grading.exercise import Case, Exercise, Mistake, mistake
+from course_grading.domain import Integers, Masks, Number, Positions, Tensors
+from course_grading.exercise import Case, Exercise, Mistake, Version, mistake
 from course_grading.specs.draw import normal, shuffled
 
 # pairs that stop -------------------------------------------------------------------------------
@@ -257,4 +258,292 @@ ALIBI_REACH = Exercise(
     ),
 )  # fmt: skip
 
-EXERCISES = (STOPPED, ALIBI_REACH)
+# a far key that looks near ---------------------------------------------------------------------
+
+
+def _wavelength(pair: float, head_dim: int = 64) -> float:
+    return 2 * math.pi * 10_000 ** (2 * pair / head_dim)
+
+
+LOOKS_NEAR = Exercise(
+    slug="long-looks-near", title="A far key that looks near", kind="predict", minutes=8, points=2,
+    name="looks_like", reference=_wavelength(12) - 150, relative_tolerance=0.01,
+    hints=(
+        "The frequency of pair 12 is 10 000^(-24/64). After how many tokens is its hand back where "
+        "it started?",
+        "The cosine is the same on both sides of a whole turn: cos(2 pi - a) = cos(a).",
+        "A turn takes 2 pi / 0.0316 = 198.7 tokens. The key at 150 stands so far before the end of "
+        "the turn as the other one stands behind its beginning.",
+    ),
+    mistakes=(
+        Mistake("from half a turn",
+                "This is how far 150 lies beyond half a turn. There the cosine has the same size "
+                "and the other sign.", 150 - _wavelength(12) / 2),
+        Mistake("the whole turn",
+                "This is the number of tokens in a whole turn. Where, within it, is the cosine the "
+                "same as at 150?", _wavelength(12)),
+        Mistake("a second turn",
+                "This distance has the same cosine, but it lies beyond 128. The question asks for "
+                "one within the training.", 2 * _wavelength(12) - 150),
+        Mistake("the next pair",
+                "This is the answer for pair 13. Pairs are counted from 0, and the question asks "
+                "for pair 12.", _wavelength(13) - 150),
+        Mistake("exponent i / d",
+                "Your frequency is 10 000^(-12/64). The exponent is 2i / d, with two columns for "
+                "each pair.", _wavelength(6) * 5 - 150),
+        Mistake("head width 32",
+                "This is the answer for a head of width 32. Here it has 64 columns, and the "
+                "exponent is 24/64.", _wavelength(12, 32) - 150),
+    ),
+)  # fmt: skip
+
+# answers by distance ---------------------------------------------------------------------------
+
+
+def _shares(
+    away: Callable[[Tensor, Tensor], Tensor] = lambda asked, given: asked - given,
+    part_of: Callable[[Tensor, int, int], Tensor] = lambda away, width, parts: away // width,
+    nothing: float = math.nan,
+    of_all: bool = False,
+) -> Callable:
+    """Right answers by distance, with one choice or another made otherwise."""
+
+    def shares(right, asked, given, width, parts):
+        part = part_of(away(asked, given), width, parts)
+        found = torch.full((parts,), nothing)
+        for number in range(parts):
+            here = right[part == number]
+            if len(here):
+                found[number] = here.sum() / (len(right) if of_all else len(here))
+        return found
+
+    return shares
+
+
+def _answer_cases(rng: Random) -> list[Case]:
+    def case(count, width, parts, furthest):
+        away = torch.tensor([rng.randint(1, furthest) for _ in range(count)], dtype=torch.long)
+        given = torch.tensor([rng.randint(0, 90_000) for _ in range(count)], dtype=torch.long)
+        right = torch.tensor([rng.random() < 0.6 for _ in range(count)], dtype=torch.bool)
+        return {"right": right, "asked": given + away, "given": given, "width": width,
+                "parts": parts}  # fmt: skip
+
+    edges: dict[str, Any] = {
+        "right": torch.tensor([True, False, True, True, False]),
+        "asked": torch.tensor([64, 127, 128, 640, 70]),
+        "given": torch.tensor([0, 63, 1, 3, 6]),
+        "width": 64,
+        "parts": 2,
+    }
+    near = {**edges, "asked": torch.tensor([9, 12, 7, 3, 14])}
+    near["given"] = torch.tensor([5, 1, 6, 0, 13])
+    return [
+        {**near, "width": 4, "parts": 4},
+        edges,
+        {**edges, "parts": 11},
+        {**edges, "width": 63},
+        {**edges, "right": ~edges["right"]},
+        case(40, 16, 5, 79),
+        case(30, 7, 9, 150),
+        case(12, 64, 8, 300),
+        case(1, 1, 1, 1),
+        case(0, 8, 3, 1),
+        {
+            **edges,
+            "asked": torch.tensor([1, 90, 200_000, 199_998, 100_007]),
+            "given": torch.tensor([0, 30, 99_990, 100_000, 100_000]),
+            "parts": 3,
+        },
+    ]
+
+
+def _published_places(asked: Tensor, given: Tensor) -> Tensor:
+    return asked
+
+
+def _last_is_open(away: Tensor, width: int, parts: int) -> Tensor:
+    return (away // width).clamp(max=parts - 1)
+
+
+BY_DISTANCE = Exercise(
+    slug="long-right-by-distance", title="Repair: right answers by distance", kind="repair",
+    minutes=15, points=3, name="right_by_distance",
+    reference=_shares(), cases=_answer_cases,
+    domain={
+        "right": Masks((1, 1), true="a right answer", empty=True),
+        "asked": Integers(1, 200_000, (1, 1), empty=True),
+        "given": Integers(0, 100_000, (1, 1), empty=True),
+        "width": Number(1, 64, whole=True),
+        "parts": Number(1, 11, whole=True),
+    },
+    hints=(
+        "Give it two questions: one at place 600 about a key at 590, one at place 20 about a key "
+        "at 10. Do they come into the same part?",
+        "What does the published version say of a part in which nothing was asked? And where does "
+        "it put an answer that lies beyond the last part?",
+        "For each part: here = right[(asked - given) // width == number]. Its share is "
+        "here.float().mean(), which is nan if nothing is there.",
+    ),
+    mistakes=(
+        Mistake("by the place of the question",
+                "You sort by where the question stands. A late question may ask for a key that "
+                "stands right before it: take asked - given.", _shares(away=_published_places)),
+        Mistake("by the place of the key",
+                "You sort by where the key stands. What counts is how far the question stands "
+                "behind it: asked - given.", _shares(away=lambda asked, given: given)),
+        Mistake("nothing asked, nothing right",
+                "Where nothing was asked you give 0, as if all answers were wrong. Give nan.",
+                _shares(nothing=0.0)),
+        Mistake("the last part is open",
+                "Distances beyond the last part count in it. They belong to no part.",
+                _shares(part_of=_last_is_open)),
+        Mistake("as published",
+                "These are the published shares: by the place of the question, with 0 where "
+                "nothing was asked, and with a last part that is open.",
+                _shares(_published_places, _last_is_open, 0.0)),
+        Mistake("0 where nothing was asked, last part open",
+                "The distances are right. But a part in which nothing was asked gets 0 instead of "
+                "nan, and distances beyond the last part count in it.",
+                _shares(part_of=_last_is_open, nothing=0.0)),
+        Mistake("share of all answers",
+                "You divide by the number of all answers. Divide by those of the part.",
+                _shares(of_all=True)),
+        Mistake("parts that hold their upper end",
+                "A distance of `width` comes into your first part. It belongs to the second: a "
+                "part begins with its lower end.",
+                _shares(part_of=lambda away, width, parts: (away - 1) // width)),
+    ),
+)  # fmt: skip
+
+# write the test: who reads -----------------------------------------------------------------------
+
+Bits = Callable[[Tensor, Tensor, Tensor], float]
+
+
+def _reader(
+    sees: int = 10**6, skip: int = 0, letters: int = 1, hit: float = 1.0, miss: float = 6.0,
+    back: bool = False,
+) -> Bits:  # fmt: skip
+    """Looks the last letters up in the past, and expects what followed them there."""
+
+    def bits(first: Tensor, between: Tensor, second: Tensor) -> float:
+        text = [*first.tolist(), *between.tolist(), *second.tolist()]
+        start = len(text) - len(second)
+        begin = start if skip else 0
+        costs = []
+        for t in range(start, len(text)):
+            known = text[t - letters : t]
+            at = [s for s in range(max(begin + letters, t - sees), t)
+                  if text[s - letters : s] == known]  # fmt: skip
+            expected = text[at[-1] - letters - 1 if back else at[-1]] if at else None
+            costs.append(hit if expected == text[t] else miss)
+        return sum(costs) / len(costs)
+
+    return bits
+
+
+def _paid(price: Callable[[list[int], list[int], list[int]], float]) -> Bits:
+    return lambda first, between, second: price(first.tolist(), between.tolist(), second.tolist())
+
+
+def _from_48_back(first: list[int], between: list[int], second: list[int]) -> float:
+    text = first + between + second
+    places = range(len(text) - len(second), len(text))
+    same = [t >= 48 and text[t] == text[t - 48] for t in places]
+    return 6 - 5 * sum(same) / len(same)
+
+
+def _by_counts(first: list[int], between: list[int], second: list[int]) -> float:
+    before = first + between
+    return sum(5 - 3 * min(1, before.count(one)) for one in second) / len(second)
+
+
+def _tokens(order: bool = True, between: int = 300) -> tuple[Tensor, Tensor, Tensor]:
+    """First letters that are not the second ones, a stretch without letters, second letters."""
+    dice = torch.Generator().manual_seed(7)
+    second = torch.randperm(26, generator=dice)[:20]
+    others = second[torch.randperm(20, generator=dice)] if order else torch.full((20,), 25)
+    return others, 26 + torch.randint(74, (between,), generator=dice), second
+
+
+def _compare_orders(bits: Bits, order: bool = True, between: int = 300) -> None:
+    others, stretch, second = _tokens(order, between)
+    assert bits(others, stretch, second) - bits(second, stretch, second) > 0.9
+
+
+@mistake("no control",
+         "You look at the price after the same letters alone. A model to which all letters are "
+         "cheap passes. Compare with another text, in which nothing can be looked up.")  # fmt: skip
+def _test_price(bits: Bits) -> None:
+    _, stretch, second = _tokens()
+    assert bits(second, stretch, second) < 4
+
+
+@mistake("accepts every version",
+         "Nothing was raised for any version. A price alone says nothing: compare two prices, with "
+         "`assert`.")  # fmt: skip
+def _test_number(bits: Bits) -> None:
+    _, stretch, second = _tokens()
+    assert bits(second, stretch, second) > 0
+
+
+@mistake("refuses every version",
+         "Your test refuses every version, the right ones too. A model that reads pays *less* for "
+         "letters that it can look up, by at least one bit, and not always 0.")  # fmt: skip
+def _test_free(bits: Bits) -> None:
+    _, stretch, second = _tokens()
+    assert bits(second, stretch, second) == 0
+
+
+READS_TEST = Exercise(
+    slug="long-reads-test", title="Write the test: who reads? (stretch)",
+    kind="test", minutes=20, points=5, name="test_reads", reference=_compare_orders,
+    versions=(
+        Version("looks the last letter up", True, _reader()),
+        Version("looks the last two letters up", True, _reader(letters=2)),
+        Version("looks up, and is not sure", True, _reader(hit=3.5, miss=5.5)),
+        Version("all letters are cheap", False, _paid(lambda first, between, second: 2.0)),
+        Version("cheaper the longer the text", False,
+                _paid(lambda first, between, second: 800 / (len(between) + 100))),
+        Version("knows which letters occurred", False, _paid(_by_counts),
+                "It pays less for letters that occurred, in whatever order. Give the same letters "
+                "in another order."),
+        Version("knows that all letters are the same", False,
+                _paid(lambda first, between, second: 1.0 if sorted(first) == sorted(second) else 6),
+                "It pays less if both rows have the same letters, in whatever order."),
+        Version("sees 64 tokens", False, _reader(sees=64), "Let the stretch be long."),
+        Version("sees 128 tokens", False, _reader(sees=128), "Let the stretch be long."),
+        Version("sees 250 tokens", False, _reader(sees=250),
+                "200 tokens of stretch are not enough: 250 tokens reach from the second row into "
+                "the first. The task says how far a model must see."),
+        Version("copies from 48 tokens back", False, _paid(_from_48_back)),
+        Version("looks up in the second row alone", False, _reader(skip=1)),
+        Version("expects what stood before", False, _reader(back=True)),
+    ),
+    hints=(
+        "What would a model pay that knows all letters of the first row, and nothing of their "
+        "order? Your test has to tell it from one that looks up which letter followed.",
+        "Ask twice, with the same `between` and the same `second`. The first time `first` is "
+        "`second`, the second time it is the same letters in another order. Compare the prices.",
+        "Make letters with torch.randperm(26)[:20], and a stretch of 300 numbers from 26 on.",
+    ),
+    mistakes=(
+        Mistake("others instead of another order",
+                "Your control has other letters. A model that knows which letters occurred, and "
+                "not their order, passes. Keep the letters, and change their order.",
+                lambda bits: _compare_orders(bits, order=False)),
+        Mistake("a short stretch",
+                "Your stretch is so short that models pass which see a few dozen tokens. The task "
+                "says how far back a reader must find the letters.",
+                lambda bits: _compare_orders(bits, between=20)),
+        Mistake("a stretch of 100",
+                "A stretch of 100 lets models pass that see 128 tokens. The task says how far back "
+                "a reader must find the letters.",
+                lambda bits: _compare_orders(bits, between=100)),
+        _test_price,
+        _test_number,
+        _test_free,
+    ),
+)  # fmt: skip
+
+EXERCISES = (LOOKS_NEAR, ALIBI_REACH, STOPPED, BY_DISTANCE, READS_TEST)

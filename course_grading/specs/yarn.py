@@ -438,15 +438,33 @@ def _stretch_smoothly(length, original_length, factor, short, long):
     return mixed, _temperature(length, original_length, factor)
 
 
-_SHORT, _LONG = [1.0, 1.1, 1.2], [1.5, 4.0, 8.0]
+def _stretch_overwriting(length, original_length, factor, short, long):
+    if length > original_length:
+        short[:] = long
+    return list(short), _temperature(length, original_length, factor)
 
 
-def _test_at(*lengths: int, lists: bool = True, factors: bool = True) -> Callable[[Stretch], None]:
+def _stretch_by_the_largest(length, original_length, factor, short, long):
+    chosen = long if length > original_length else short
+    return list(chosen), _temperature(length, original_length, max(long))
+
+
+_SHORT, _LONG = [1.0, 1.1, 1.2], [1.5, 4.0, 7.0]
+
+
+def _test_at(
+    *lengths: int, lists: bool = True, factors: bool = True, same: bool = False,
+    long: Sequence[float] = _LONG,
+) -> Callable[[Stretch], None]:  # fmt: skip
+    """A test at these lengths; with `same` lists in all calls, or fresh copies for each."""
+
     def test_stretch(stretch):
+        given = list(_SHORT), list(long)
         for length in lengths:
-            divisors, factor = stretch(length, 4096, 8.0, _SHORT, _LONG)
+            given = given if same else (list(_SHORT), list(long))
+            divisors, factor = stretch(length, 4096, 8.0, *given)
             if lists:
-                assert list(divisors) == (_LONG if length > 4096 else _SHORT)
+                assert list(divisors) == list(long if length > 4096 else _SHORT)
             if factors:
                 assert abs(factor - math.sqrt(1 + math.log(8) / math.log(4096))) < 1e-6
 
@@ -457,13 +475,13 @@ def _test_at(*lengths: int, lists: bool = True, factors: bool = True) -> Callabl
          "Nothing was raised for any version. Compare values, with `assert`. (An `assert` with "
          "condition and message in one pair of brackets is always true.)")  # fmt: skip
 def _test_nothing(stretch):
-    divisors, factor = stretch(4097, 4096, 8.0, _SHORT, _LONG)
+    divisors, factor = stretch(4097, 4096, 8.0, list(_SHORT), list(_LONG))
     assert len(divisors) == 3 and factor > 0
 
 
 LONGROPE_TEST = Exercise(
-    slug="longrope-test", title="Write the test: which list, and when?", kind="test",
-    minutes=15, points=3, name="test_stretch", reference=_test_at(1, 4096, 4097, 9000, 8 * 4096),
+    slug="longrope-test", title="Stretch: a test that nothing gets past", kind="test", minutes=20,
+    points=3, name="test_stretch", reference=_test_at(8 * 4096, 9000, 4097, 4096, 1, same=True),
     versions=(
         Version("as the lesson says", True, _stretch()),
         Version("with its condition the other way round", True, _stretch_by_branches),
@@ -500,13 +518,20 @@ LONGROPE_TEST = Exercise(
         Version("keeps the first short factor", False, _stretch_all_but_the_first,
                 "In a long text it returns the long list with the first number of the short one. "
                 "Give lists that differ everywhere, and compare all of their numbers."),
+        Version("leaves the long list in the place of the short one", False, _stretch_overwriting,
+                "Every answer of its first call is right. But it writes into a list that it was "
+                "given: what do your lists hold after a call for a long text?"),
+        Version("takes the largest long factor for the stretch", False, _stretch_by_the_largest,
+                "Its attention factor does not come from `factor`. With these lists and this "
+                "factor your test cannot see the difference: choose other numbers."),
     ),
     hints=(
         "The faults show at different lengths: try 1, L, L + 1, and factor times L.",
         "The attention factor is the same at all lengths. Compute its number yourself, and compare "
         "within 1e-6, for a short text and for a long one.",
-        "For instance stretch(4096, 4096, 8.0, [1.0, 1.1], [2.0, 8.0]) must give ([1.0, 1.1], "
-        "1.118) and with 4097 as length ([2.0, 8.0], 1.118).",
+        "For instance stretch(4096, 4096, 8.0, [1.0, 1.1], [2.0, 6.0]) must give ([1.0, 1.1], "
+        "1.118) and with 4097 as length ([2.0, 6.0], 1.118).",
+        "The order of the calls matters, if they share their lists: ask for a long text first.",
     ),
     mistakes=(
         Mistake("not tested at L and L + 1", "Your lengths are far from the limit. A version that "
@@ -517,6 +542,14 @@ LONGROPE_TEST = Exercise(
                 "ways: compare it within 1e-6 of the number that it should be.",
                 _test_at(4096, 4097, factors=False)),
         _test_nothing,
+        Mistake("the same lists never used twice", "One version gets past you: it writes into the "
+                "lists that it is given. A first call does not show it. Look at your lists after a "
+                "call, or use them again for a short text.",
+                _test_at(1, 4096, 4097, 8 * 4096)),
+        Mistake("the factor is the largest number of the list", "One version gets past you: it "
+                "takes the largest number of the long list for the stretch, and in your calls both "
+                "are equal.",
+                _test_at(8 * 4096, 4097, 4096, 1, same=True, long=(1.5, 4.0, 8.0))),
         Mistake("lists not tested", "Your test takes either of the two lists. Compare what comes "
                 "back with the list that it should be, number by number.",
                 _test_at(4096, 4097, lists=False)),
@@ -584,6 +617,14 @@ LEAST_BASE = Exercise(
               "": round(LINE), ", not rounded": LINE,
               ", to hundreds": round(LINE, -2), ", up to hundreds": math.ceil(LINE / 100) * 100,
           }.items()),
+        Mistake("the lesson's base for 4096 tokens", "The lesson's search, in steps of half a "
+                "percent, found this base for 4096 tokens. The question is about 3000, and about "
+                "multiples of 100.",
+                28_653),
+        *(Mistake(f"steps of {step}", f"This base passes, and you searched in steps of {step}. The "
+                  "question asks for multiples of 100, from 10 000 on.",
+                  base)
+          for step, base in {1: 19_159, 10: 19_160, 500: 26_500, 1000: 27_000}.items()),
         Mistake("one step too far", "The base before this one passes, too.",
                 lambda: _least_base() + 100),
         Mistake("one step too few", "At this base the sum falls below zero. The next one passes.",
@@ -591,4 +632,4 @@ LEAST_BASE = Exercise(
     ),
 )  # fmt: skip
 
-EXERCISES = (BY_PARTS, GROWTH, CONFIG, YARN, LONGROPE_TEST, LEAST_BASE)
+EXERCISES = (BY_PARTS, GROWTH, CONFIG, YARN, LEAST_BASE, LONGROPE_TEST)

@@ -36,7 +36,7 @@ METHODS: dict[str, dict[str, Any]] = {
 """The look of each method of extension."""
 
 MORE: dict[str, dict[str, Any]] = {
-    "published": {"color": BLACK, "linestyle": "-", "marker": "o", "markersize": 3, "linewidth": 1},
+    "published": {"color": BLACK, "linestyle": "none", "marker": "o", "markersize": 3},
     "paper": {"color": style.PURPLE, "linestyle": (0, (2, 1)), "marker": "<"},
 }
 """Looks for `methods` beside those: a published model's, and a paper's."""

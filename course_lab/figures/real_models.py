@@ -38,6 +38,18 @@ def real_model(name: str) -> Figure:
     )  # fmt: skip
 
 
+def real_model_words(name: str) -> str:
+    """What `real_model` shows, in words."""
+    model = MODELS[name]
+    slowed = model.plain() / model.scaled().frequencies
+    kept = int((slowed < 1.001).sum())
+    return (
+        f"{name}: its {len(slowed)} pairs beside four methods with the same factor, "
+        f"{model.factor:g}. {kept} pairs are kept, the slowest is slowed by "
+        f"{float(slowed[-1]):.1f}, the median pair by {float(slowed.median()):.2f}."
+    )
+
+
 def slowing(ropes: Sequence[Rope], title: str) -> Figure:
     """How much each pair of a model is slowed, over its wavelength before; layers by marker."""
     fig, ax = figure(7.4, 3.6)

@@ -69,7 +69,41 @@ def rows_test_in_the_dtype_of_q(rows):
             assert torch.allclose(got, (turned * pairs_k[: t + 1].conj()).sum(1).real, atol=1e-3)
 
 
+def turn_on_by_complex_numbers(turned, positions, was, now):
+    half = turned.shape[-1] // 2
+    pairs = torch.complex(turned[..., :half].double(), turned[..., half:].double())
+    by = torch.exp(1j * (positions.double().unsqueeze(-1) * now - positions.unsqueeze(-1) * was))
+    pairs = pairs * by
+    return torch.cat([pairs.real, pairs.imag], dim=-1).type_as(turned)
+
+
+def turn_on_back_and_forth(turned, positions, was, now):
+    def turn(x, theta):
+        angles = positions.unsqueeze(1) * theta
+        cos, sin = angles.cos().repeat(1, 2), angles.sin().repeat(1, 2)
+        a, b = x.chunk(2, -1)
+        return x * cos + torch.cat((-b, a), -1) * sin
+
+    return turn(turn(turned.to(torch.float64), -was), now).to(turned.dtype)
+
+
+def turn_on_pair_by_pair(turned, positions, was, now):
+    result, half = turned.clone(), turned.shape[-1] // 2
+    for j, p in enumerate(positions.tolist()):
+        for i in range(half):
+            angle = p * (now[i].item() - was[j, i].item())
+            a, b = turned[..., j, i].double(), turned[..., j, i + half].double()
+            result[..., j, i] = a * math.cos(angle) - b * math.sin(angle)
+            result[..., j, i + half] = b * math.cos(angle) + a * math.sin(angle)
+    return result
+
+
 ALTERNATIVES = {
+    "grow-turn-on": [
+        turn_on_by_complex_numbers,
+        turn_on_back_and_forth,
+        turn_on_pair_by_pair,
+    ],
     "stretch-server": [
         serve_one_by_one,
         serve_by_exponentials_in_float32,

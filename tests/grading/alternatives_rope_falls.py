@@ -71,6 +71,52 @@ def stopping_by_two_rotations(q, k, positions, frequencies, stops, limit):
     return torch.where(far & stops, stopped, going).real.sum(dim=-1).float()
 
 
+def parts_in_loops(right, asked, given, width, parts):
+    hits, counts = [0] * parts, [0] * parts
+    for one, question, key in zip(right.tolist(), asked.tolist(), given.tolist(), strict=True):
+        part = (question - key) // width
+        if part < parts:
+            counts[part] += 1
+            hits[part] += one
+    pairs = zip(hits, counts, strict=True)
+    return torch.tensor([h / c if c else math.nan for h, c in pairs], dtype=torch.float32)
+
+
+def parts_by_bincount(right, asked, given, width, parts):
+    part = (asked - given).div(width, rounding_mode="floor")
+    part, right = part[part < parts], right[part < parts]
+    counts = torch.bincount(part, minlength=parts)
+    return (torch.bincount(part, right.float(), minlength=parts) / counts).float()
+
+
+def parts_in_numpy(right, asked, given, width, parts):
+    edges = np.arange(parts + 1) * width
+    away = (asked - given).numpy()
+    # the last edge belongs to numpy's last part, and to none of ours
+    inside = away < parts * width
+    counts, _ = np.histogram(away[inside], edges)
+    hits, _ = np.histogram(away[inside & right.numpy()], edges)
+    with np.errstate(invalid="ignore"):
+        return torch.from_numpy((hits / counts).astype(np.float32))
+
+
+def reads_test_by_rows(bits):
+    for seed in range(3):
+        dice = torch.Generator().manual_seed(seed)
+        second = torch.randperm(26, generator=dice)[:24]
+        between = torch.randint(26, 100, (400,), generator=dice)
+        same = bits(second, between, second)
+        for _ in range(3):
+            other = second[torch.randperm(24, generator=dice)]
+            assert bits(other, between, second) >= same + 0.9
+
+
+def reads_test_of_reversed(bits):
+    row, stretch = torch.arange(25, 5, -1), torch.arange(310) % 60 + 30
+    if bits(row.flip(0), stretch, row) - bits(row, stretch, row) < 1:
+        raise AssertionError("pays for letters in reversed order as for those in order")
+
+
 ALTERNATIVES = {
     "long-stopped-pairs": [
         stopping_in_loops,
@@ -79,4 +125,6 @@ ALTERNATIVES = {
         stopping_with_float32_angles,
         stopping_by_two_rotations,
     ],
+    "long-right-by-distance": [parts_in_loops, parts_by_bincount, parts_in_numpy],
+    "long-reads-test": [reads_test_by_rows, reads_test_of_reversed],
 }

@@ -73,15 +73,18 @@ def stretch_test_in_float32(stretch):
     expected = torch.tensor(1 + math.log(3.5) / math.log(50)).sqrt()
     short, long = torch.rand(6, dtype=torch.float64), torch.rand(6, dtype=torch.float64)
     for length in (1, 49, 50, 51, 52, 175, 176, 1000, 50, 51):
-        divisors, factor = stretch(length, 50, 3.5, short.tolist(), long.tolist())
+        given = short.tolist(), long.tolist()
+        divisors, factor = stretch(length, 50, 3.5, *given)
+        assert given == (short.tolist(), long.tolist())
         torch.testing.assert_close(torch.tensor(divisors).double(), long if length > 50 else short)
         torch.testing.assert_close(torch.tensor(factor).float(), expected)
 
 
 def stretch_test_one_by_one(stretch):
-    for length in range(98, 104):
-        divisors, factor = stretch(length, 100, 4.0, [1.0, 1.0], [2.0, 4.0])
-        assert divisors == ([2.0, 4.0] if length >= 101 else [1.0, 1.0])
+    short, long = [1.0, 1.0], [2.0, 5.0]
+    for length in range(104, 97, -1):
+        divisors, factor = stretch(length, 100, 4.0, short, long)
+        assert divisors == ([2.0, 5.0] if length >= 101 else [1.0, 1.0])
         assert math.isclose(factor**2, 1 + math.log(4) / math.log(100), rel_tol=1e-5)
 
 

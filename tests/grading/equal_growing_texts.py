@@ -28,7 +28,49 @@ _BASE = (
     "test allows, so the test judges every version alike."
 )
 
+_SEEMS = "in `seems_at = 3000 * (stretch_now / stretch_then) ** (2 * 24 / (64 - 2))`"
+_STRETCHES = "in `stretch_then, stretch_now = (2 * n / 2048 - 1 for n in (3001, 8192))`"
+_BY_ONE = "One in thousands moves the result by less than half a percent."
+_SIX = "in `best_f = min((1, 2, 3, 5, 8, 12), key=lambda f: cost(f, 512))`"
+_OTHER_F = "The row has another number in place of one that is not the best; 5 stays the best."
+_READER = "in `reader = stretched(model, dynamic_ntk(32, 10_000.0, f, length, 128))`"
+_NEARLY = "The frequencies hardly change, and 5 stays the best."
+_PASSAGES = "in `return bits_by_length(reader, text, [length], passages=2).mean().item()`"
+
 EQUAL = {
+    "grow-seems": {
+        **{f"3000 to {n} {_SEEMS}": _BY_ONE for n in (3001, 2999)},
+        **{f"2048 to {n} {_STRETCHES}": _BY_ONE for n in (2049, 2047)},
+        **{f"3001 to {n} {_STRETCHES}": _BY_ONE for n in (3002, 3000)},
+        **{f"8192 to {n} {_STRETCHES}": _BY_ONE for n in (8193, 8191)},
+    },
+    "grow-which-f": {
+        **{
+            f"{old} to {new} {_SIX}": _OTHER_F
+            for old, new in (
+                (1, 2),
+                (2, 3),
+                (2, 1),
+                (3, 4),
+                (3, 2),
+                (8, 9),
+                (8, 7),
+                (12, 13),
+                (12, 11),
+            )
+        },
+        **{f"10000.0 to {base} {_READER}": _NEARLY for base in (10001.0, 9999.0)},
+        **{f"128 to {length} {_READER}": _NEARLY for length in (129, 127)},
+        **{
+            f"2 to {n} {_PASSAGES}": "The best f of one or three passages is the same."
+            for n in (3, 1)
+        },
+    },
+    "grow-turn-on": {
+        ".double() dropped in `first, second = turned.double().chunk(2, dim=-1)`": (
+            "Cosines and sines are in float64, so the products are, too."
+        ),
+    },
     "stretch-server": {
         ".double() dropped in "
         "`served.append(raised ** (-torch.arange(0, dim, 2).double() / dim))`": _FIVE_DIGITS,

@@ -10,7 +10,28 @@ ONE_KEY = (
     "The furthest of 2048 keys holds too little weight to move the place where 99 % is reached."
 )
 
+BASE = "in `theta = 10_000 ** (-24 / 64)`"
+STRETCH = "in `between = 26 + torch.arange(300) % 74`"
+SMALL_STEP = "It moves the answer by less than the percent that is allowed."
+NO_LETTERS = "A stretch of about 300 tokens, none of which is among the 20 letters."
+
 EQUAL = {
+    "long-looks-near": {
+        f"10000 to 10001 {BASE}": SMALL_STEP,
+        f"10000 to 9999 {BASE}": SMALL_STEP,
+    },
+    "long-reads-test": {
+        'Gt to GtE in `assert saved > 0.9, f"{saved} bits by the order of letters"`': (
+            "No version saves exactly 0.9 bits."
+        ),
+        **{
+            f"{change} {STRETCH}": NO_LETTERS
+            for change in (
+                "26 to 27", "26 to 25", "Mod to FloorDiv", "74 to 75", "74 to 73", "300 to 301",
+                "300 to 299",
+            )
+        },
+    },
     "long-stopped-pairs": {
         ".to() dropped in `return (along * angles.cos() + across * angles.sin())"
         ".sum(dim=-1).to(q.dtype)`": WIDER,
@@ -28,4 +49,4 @@ EQUAL = {
         f"2048 to 2049 {WEIGHTS}": ONE_KEY,
         f"2048 to 2047 {WEIGHTS}": ONE_KEY,
     },
-}
+}  # fmt: skip

@@ -1,10 +1,7 @@
 """Lesson 15: small changes to the solutions that are right after all."""
 
 _CONFIG = "in `frequencies = 200_000.0 ** (-torch.arange(0, 96, 2).double() / 96)`"
-_LISTS = "in `short, long = [1.0, 1.1], [2.0, 8.0]`"
-_LENGTHS = (
-    "in `for length, divisors in ((1, short), (4096, short), (4097, long), (8 * 4096, long)):`"
-)
+_LENGTHS = "in `for length in (8 * 4096, 4097, 4096, 1):`"
 _BASES = "in `frequencies = least_base ** (-torch.arange(0, 128, 2).double() / 128)`"
 _RANGE = "in `for least_base in range(10_000, 100_000, 100):`"
 _SMALLEST = "in `if torch.cos(m[:, None] * frequencies).sum(dim=-1).min() >= 0:`"
@@ -13,7 +10,6 @@ _23_PAIRS = (
     "over the limit of 4, so the count stays 23."
 )
 _IN_FLOAT64 = "Whole numbers times frequencies in float64 are in float64."
-_OTHER_LISTS = "Other divisors are as good, as long as the two lists differ at both places."
 _SHORT_TEXT = "It is a length far below L in any case, and all wrong versions are still refused."
 _LONG_TEXT = (
     "The product 8 * 4096 is a length far beyond L in any case. (The same change to 4096 alone "
@@ -52,18 +48,16 @@ EQUAL = {
         '`assert abs(factor - expected) < 1e-6, f"{length} tokens: attention factor {factor}"`': (
             "No version is off by exactly a millionth."
         ),
-        f"1.0 to 0.0 {_LISTS}": _OTHER_LISTS,
-        f"1.1 to 2.1 {_LISTS}": _OTHER_LISTS,
-        f"1.1 to 0.10000000000000009 {_LISTS}": _OTHER_LISTS,
-        f"2.0 to 3.0 {_LISTS}": _OTHER_LISTS,
-        f"8.0 to 9.0 {_LISTS}": _OTHER_LISTS,
-        f"8.0 to 7.0 {_LISTS}": _OTHER_LISTS,
         f"1 to 2 {_LENGTHS}": _SHORT_TEXT,
         f"1 to 0 {_LENGTHS}": _SHORT_TEXT,
         f"8 to 9 {_LENGTHS}": _LONG_TEXT,
         f"8 to 7 {_LENGTHS}": _LONG_TEXT,
         f"4096 to 4097 {_LENGTHS}, number 2": _LONG_TEXT,
         f"4096 to 4095 {_LENGTHS}, number 2": _LONG_TEXT,
+        f"Mult to Div {_LENGTHS}": (
+            "The first length is then far below L. The next one is above it, and still comes "
+            "before the short one that shows what was overwritten."
+        ),
     },
     "yarn-least-base": {
         ".double() dropped in `m = torch.arange(3001).double()`": _IN_FLOAT64,

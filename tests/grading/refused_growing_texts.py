@@ -166,7 +166,49 @@ def same_place_alone(rows):
         assert abs(scores[-1] - Q[t] @ K[t]) < 1e-3
 
 
+# keys turned on -------------------------------------------------------------------------------
+
+
+def turning_on(angles, at=lambda positions: positions.double()):
+    def turn_on(turned, positions, was, now):
+        cos, sin = (f(angles(at(positions)[:, None], was, now)) for f in (torch.cos, torch.sin))
+        a, b = turned.double().chunk(2, dim=-1)
+        return torch.cat([a * cos - b * sin, b * cos + a * sin], dim=-1).to(turned.dtype)
+
+    return turn_on
+
+
+def sines_of_one_sign(turned, positions, was, now):
+    angles = positions[:, None] * (now - was)
+    a, b = turned.double().chunk(2, dim=-1)
+    cos, sin = angles.cos(), angles.sin()
+    return torch.cat([a * cos + b * sin, b * cos + a * sin], dim=-1).to(turned.dtype)
+
+
+def only_where_slower(turned, positions, was, now):
+    changed = RIGHT(turned, positions, was, now)
+    return torch.where((now < was).all(dim=-1, keepdim=True), changed, turned)
+
+
+RIGHT = turning_on(lambda at, was, now: at * (now - was))
+
+
 REFUSED = {
+    "grow-seems": [3000, 8191, 10_877, 13_533, 7882, 6526, 59.0, 8000, 8132 * 1.006],
+    "grow-which-f": [1, 2, 3, 8, 12, 4, 6, 16, 5.5],
+    "grow-turn-on": [
+        sines_of_one_sign, only_where_slower,
+        turning_on(lambda at, was, now: at * (now - was.mean(dim=0))),
+        turning_on(lambda at, was, now: at * (now - was), lambda p: p.double() + 1),
+        turning_on(lambda at, was, now: at * (now - was), lambda p: p.double() - p.min()
+                   if len(p) else p.double()),
+        turning_on(lambda at, was, now: at * (now - was) % 6.28),
+        turning_on(lambda at, was, now: at * (now.flip(0) - was)),
+        turning_on(lambda at, was, now: (at * (now - was)).half().double()),
+        lambda turned, *more: RIGHT(turned.float(), *more).to(turned.dtype),
+        lambda turned, *more: RIGHT(turned.flatten(0, -3), *more) if turned.ndim > 2
+        else RIGHT(turned, *more),
+    ],
     "stretch-server": [
         kept_by_length_and_dim, kept_without_the_original_length, kept_without_the_base,
         kept_by_length, longest_of_all_calls, slowest_pair_stands_still, from_twice_the_length,

@@ -82,7 +82,81 @@ def hidden_and_later_keys_0(q, k, positions, frequencies, stops, limit):
     )
 
 
+def parts_of(part_of, share):
+    def shares(right, asked, given, width, parts):
+        part = part_of(asked, given, width, parts)
+        return torch.stack([share(right[part == number], right) for number in range(parts)])
+
+    return shares
+
+
+def mean(here, right):
+    return here.float().mean()
+
+
+def distance(asked, given):
+    return asked - given
+
+
+parts_of_equal_count = parts_of(
+    lambda asked, given, width, parts: distance(asked, given).argsort().argsort() // width, mean
+)
+parts_from_1 = parts_of(lambda a, g, width, parts: distance(a, g) // width + 1, mean)
+parts_in_reverse = parts_of(lambda a, g, width, parts: parts - 1 - distance(a, g) // width, mean)
+parts_of_signed = parts_of(lambda a, g, width, parts: distance(g, a) // width, mean)
+parts_wrapped = parts_of(lambda a, g, width, parts: distance(a, g) // width % parts, mean)
+parts_rounded = parts_of(lambda a, g, width, parts: (distance(a, g) / width).round().long(), mean)
+wrong_answers = parts_of(
+    lambda a, g, width, parts: distance(a, g) // width, lambda here, right: 1 - mean(here, right)
+)
+right_ones_counted = parts_of(
+    lambda a, g, width, parts: distance(a, g) // width, lambda here, right: here.float().sum()
+)
+positions_in_half = parts_of(
+    lambda a, g, width, parts: distance(a.half(), g.half()).long() // width, mean
+)
+
+
+def a_long_stretch_alone(bits):
+    row, stretch = torch.arange(20), torch.arange(300) % 74 + 26
+    assert bits(row, stretch, row) < bits(row, stretch[:30], row) + 5
+
+
+def fresh_letters_far(bits):
+    row, stretch = torch.arange(13), torch.arange(400) % 74 + 26
+    assert bits(row + 13, stretch, row) - bits(row, stretch, row) > 0.9
+
+
+def order_after_200(bits):
+    row, stretch = torch.arange(20), torch.arange(200) % 74 + 26
+    assert bits(row * 7 % 20, stretch, row) - bits(row, stretch, row) > 0.9
+
+
+def order_right_before(bits):
+    row, stretch = torch.arange(20), torch.arange(28) + 26
+    assert bits(row * 7 % 20, stretch, row) - bits(row, stretch, row) > 0.9
+
+
+def order_the_wrong_way_round(bits):
+    row, stretch = torch.arange(20), torch.arange(300) % 74 + 26
+    assert bits(row, stretch, row) - bits(row * 7 % 20, stretch, row) > 0.9
+
+
+def asks_for_three_bits(bits):
+    row, stretch = torch.arange(20), torch.arange(300) % 74 + 26
+    assert bits(row * 7 % 20, stretch, row) - bits(row, stretch, row) > 3
+
+
 REFUSED = {
+    "long-looks-near": [48.1, 49.3, 47, 50, 51, 75, 24.3, 99.3, 150, 0, -48.7, 0.0316, 4.74],
+    "long-right-by-distance": [
+        parts_of_equal_count, parts_from_1, parts_in_reverse, parts_of_signed, parts_wrapped,
+        parts_rounded, wrong_answers, right_ones_counted, positions_in_half,
+    ],
+    "long-reads-test": [
+        a_long_stretch_alone, fresh_letters_far, order_after_200, order_right_before,
+        order_the_wrong_way_round, asks_for_three_bits,
+    ],
     "long-stopped-pairs": [
         limit_of_places, later_keys_at_0, as_many_of_the_slowest, as_many_of_the_fastest,
         all_stop_if_any_does, in_bytes, in_half, in_bfloat16, sorted_first, from_the_first,

@@ -66,6 +66,10 @@ RELABELLED: dict[str, str] = {
         "When it was written the task had 64 queries and 64 keys, and this was right. It now has "
         "40 queries, and a memory of 60 keys before them.",
     ),
+    "first/longrope-test-7": (
+        "It gives each version fresh copies of its lists. Since it was written the task has gained "
+        "a version that writes into its lists, which fresh copies cannot show."
+    ),
     "first/museum-table-5": (
         "It allows 0.002 where the task promises 0.001, so it accepts the table that keeps numbers "
         "rounded to bfloat16, which are off by up to 0.00195."

@@ -37,6 +37,7 @@ def small(monkeypatch, tmp_path):
     monkeypatch.setattr(zoo, "TIERS", {"small": TIER})
     monkeypatch.setattr(zoo, "device", lambda: torch.device("cpu"))
     monkeypatch.setattr(evaluation, "PASSAGE", 512)
+    monkeypatch.setattr(experiments, "TUNED_FOR", (1, 2))
     monkeypatch.setattr(experiments, "python_source", lambda: corpus.Corpus(DATA, DATA))
     for name in EXPERIMENTS:
         monkeypatch.setitem(EXPERIMENTS, name, EXPERIMENTS[name]._replace(passages=2))

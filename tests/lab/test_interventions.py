@@ -9,6 +9,7 @@ from torch import nn
 from course_lab import interventions
 from course_lab.interventions import (
     LaterKeysLow,
+    Replaced,
     Shifted,
     Windowed,
     by_pair,
@@ -17,6 +18,7 @@ from course_lab.interventions import (
     pair_with,
     removed,
     score_change,
+    seeing,
     silenced,
     stopped,
     with_pairs,
@@ -148,6 +150,17 @@ def test_what_is_held_may_be_stretched_and_has_its_first_scheme_too():
     both = held(stretched(model, slower), [1], 4), stretched(held(model, [1], 4), slower)
     assert torch.allclose(scores_of(both[0]), scores_of(both[1]), atol=1e-5)
     assert both[0].first_scheme is schemes_of(both[0])[0]
+
+
+def test_pairs_that_see_other_distances_are_held_pairs_where_they_see_one():
+    model = decoder(Rotary(DIM, BASE))
+    same = seeing(model, lambda distance, pair: distance)
+    assert torch.allclose(scores_of(same), scores_of(model), atol=1e-5)
+    stops = seeing(model, lambda distance, pair: distance.clamp(max=4) if pair == 1 else distance)
+    assert torch.allclose(scores_of(stops), scores_of(held(model, [1], 4)), atol=1e-5)
+    assert not torch.allclose(scores_of(stops), scores_of(model), atol=1e-3)
+    with pytest.raises(ValueError, match="whole head, without an attention factor"):
+        seeing(decoder(ROTARIES["partial"]), lambda distance, pair: distance)
 
 
 def test_pairs_out_of_range_and_models_without_rotation_are_refused():
@@ -294,6 +307,15 @@ def test_a_window_in_one_layer_is_a_text_cut_for_distances():
         assert torch.allclose(windowed[:, place], cut[:, -1], atol=1e-5)
     with pytest.raises(ValueError, match="keys must be 1 or more, got 0"):
         Windowed(model, 0)
+
+
+def test_replaced_text_is_read_in_place_of_the_first_tokens():
+    model, other = decoder(Rotary(8)), torch.randint(16, (5, 6))
+    found = scores_of(Replaced(model, other))
+    expected = TOKENS.clone()
+    expected[:, :6] = other[TOKENS[:, :6].sum(dim=1) % 5]
+    assert torch.equal(found, scores_of(model, expected))
+    assert not torch.allclose(found[:, 6:], scores_of(model)[:, 6:], atol=1e-4)
 
 
 def test_shifted_texts_begin_elsewhere():

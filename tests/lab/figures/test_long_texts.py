@@ -1,17 +1,7 @@
-"""Arcs that training has shown, and what a longer text adds."""
-
-import pytest
-import torch
+"""Figures of long texts."""
 
 from course_lab.figures import style
-from course_lab.figures.long_texts import arcs, losses_moved
-
-
-@pytest.mark.parametrize(("length", "new"), [(128, 0), (256, 2), (2048, 2)])
-def test_arcs_count_the_pairs_that_see_new_angles(length, new):
-    turns = torch.tensor([5.0, 0.5, 0.01, 1.0], dtype=torch.float64)  # in 128 tokens
-    fig = arcs(turns * 2 * torch.pi / 128, trained=128, length=length)
-    assert f"for {new} of 4 pairs" in fig.get_suptitle() and style.png(fig)
+from course_lab.figures.long_texts import losses_moved
 
 
 def test_the_first_scheme_stands_on_top():
