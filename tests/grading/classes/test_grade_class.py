@@ -177,7 +177,14 @@ def save_cells(shop: Workshop) -> str:
     return json.dumps(shop.cells)
 
 
-def test_a_cluster_that_exists_is_used_and_looked_at_first(command, tmp_path, monkeypatch):
+def be_another_version() -> None:
+    from course_grading.classes import store
+
+    store.version = lambda: "another"
+
+
+def test_a_cluster_that_exists_is_used_and_looked_at_first(command, tmp_path):
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
     from distributed import LocalCluster
 
     with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None,
@@ -186,7 +193,7 @@ def test_a_cluster_that_exists_is_used_and_looked_at_first(command, tmp_path, mo
         assert done.returncode == 0, done.stderr
         assert len(rows(tmp_path / "out" / "grades.csv")) == 7
         with engine.cluster(scheduler=running.scheduler_address) as client:
-            monkeypatch.setattr(engine, "version", lambda: "another")
+            client.run(be_another_version)
             with pytest.raises(CourseError, match="another version"):
                 engine.check_workers(client, Settings())
 
