@@ -127,8 +127,8 @@ def main() -> int:
         results = [json.loads(line) for line in kept.read_text().splitlines()]
         by_learner = Counter(result["learner"] for result in results)
         once = len(by_learner) == options.learners and set(by_learner.values()) == {1}
-        print(f"{len(results)} results of {len(by_learner)} learners, each once: {once}; "
-              f"{seconds:.0f} s, killed: {dict(killed)}; most memory of a worker: {most} MB")  # fmt: skip
+        print(f"{len(results)} results of {len(by_learner)} learners, each once: {once}")
+        print(f"{seconds:.0f} s, killed: {dict(killed)}; most memory of a worker: {most} MB")
         sample = chance.sample(results, min(options.sample, len(results)))
         others = []
         for result in sample:
