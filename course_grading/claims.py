@@ -13,8 +13,9 @@ from nbformat import NotebookNode
 TEXT = """\
 # Heard on the internet
 
-Written by `course claims` from the notebooks: what is said, what the lesson's own numbers say to
-it, and the cell that computes them.
+Written by `course claims` from the notebooks: a claim as one finds it, the lesson's verdict, what
+the cell that tests the claim prints, and where this cell is. The lesson says what is measured, and
+on which task: two lessons may test one claim on different tasks.
 
 | | as one finds it | verdict | measured | computed in |
 | --- | --- | --- | --- | --- |
@@ -60,6 +61,7 @@ def _of_lesson(path: Path) -> Iterator[Claim]:
 
 
 def _printed(cell: NotebookNode) -> str:
-    """What a cell prints, on one line."""
+    """What a cell prints, on one line; what a colon announces follows it."""
     text = "".join(output.get("text", "") for output in cell.outputs)
-    return "; ".join(" ".join(line.split()) for line in text.splitlines() if line.strip())
+    lines = "; ".join(" ".join(line.split()) for line in text.splitlines() if line.strip())
+    return lines.replace(":; ", ": ")

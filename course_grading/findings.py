@@ -15,9 +15,10 @@ TEXT = """\
 # What the lessons found
 
 Written by `course findings` from the notebooks: a sentence, what was measured for it, and what
-stands beside it. Values are means over seeds and, after ±, half of the distance between the
-farthest two. Where both sides are bits per byte on the same passages, the last line of a cell is
-the difference between the first of either side, with its standard error over passages.
+stands beside it as a control or a baseline. Values are means over seeds and, after ±, half of the
+distance between the farthest two. Where both sides are bits per byte on the same passages, the last
+line of a cell is the first value of the left side less the first of the right side, with its
+standard error over passages. What a value is of (which text, which task) is said in the lesson.
 
 """
 HEAD = ["", "found", "measured", "beside it", "computed in"]

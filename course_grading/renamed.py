@@ -29,6 +29,10 @@ LESSONS = {
     "12_museum": "17_museum",
 }
 """Lessons of the first edition, which left no gaps, and their sheets: names that changed."""
+FIRST_EDITION = (
+    "00_start_here", "01_attention_is_order_blind", "02_sinusoidal_encoding", *LESSONS,
+)  # fmt: skip
+"""The sheets of the first edition. The number of each is its place here."""
 
 EXERCISES = {
     "0-1": "start-count-places",
@@ -108,10 +112,12 @@ EXERCISES = {
 """What stood in cell ids, to today's slug: `answer-2-1` is `answer-sinusoidal-encoding`."""
 
 ASKED_ANEW = {
-    "t5-bucket", "rotary-score-by-hand", "yarn-score-growth", "yarn-read-config", "yarn-least-base",
-    "shaw-memory", "transformer-xl-strangers",
+    "sinusoidal-half-similarity", "t5-bucket", "shaw-memory", "transformer-xl-strangers",
+    "rotary-score-by-hand", "rotary-fooled-head", "yarn-score-growth", "yarn-read-config",
+    "yarn-least-base",
 }  # fmt: skip
-"""Exercises whose question has other numbers than in the first edition, so other answers."""
+"""Exercises that ask another question than in the first edition, so that an answer to the old
+question is no answer to them."""
 
 _ID = re.compile(rf"([a-z]+)-({'|'.join(sorted(EXERCISES, key=len, reverse=True))})(-.*)?")
 _MODULE = re.compile(rf"\b({'|'.join(map(re.escape, MODULES))})\b")
@@ -136,15 +142,25 @@ def source(text: str) -> str:
     return _CALL.sub(call, text)
 
 
+def first_edition_sheet(cells: list[Cell]) -> str:
+    """What the first edition called the sheet that has these cells, such as "04_relative_bias".
+
+    "" if no cell has a name that the first edition gave.
+    """
+    for cell in cells:
+        for name in (cell.id, cell.grade_id):
+            if old := _ID.fullmatch(name):
+                return FIRST_EDITION[int(old[2].partition("-")[0])]
+    return ""
+
+
 def as_today(cells: list[Cell]) -> list[Cell]:
     """A sheet's cells under today's names; a sheet of this release stays as it is.
 
     Numbers of exercises may mean others in a later release, so `check` and `hint` are looked at
-    only in a sheet that has cells with old ids.
+    only in a sheet of the first edition.
     """
-    if all(cell_id(cell.id) == cell.id for cell in cells):
-        return cells
-    return [_as_today(cell) for cell in cells]
+    return [_as_today(cell) for cell in cells] if first_edition_sheet(cells) else cells
 
 
 def _as_today(cell: Cell) -> Cell:

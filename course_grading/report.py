@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
+from course_grading.renamed import ASKED_ANEW
 from course_grading.verdicts import Graded, GradedNotebook, Report, next_step
 
 # Readable on white and on black.
@@ -45,8 +46,30 @@ def print_table(report: Report) -> None:
             name, points, verdict, diagnosis, then = map(escape, _texts(one))
             table.add_row(name, points, f"[{colour}]{verdict}[/]", diagnosis, then)
     console = Console(width=None if sys.stdout.isatty() else 120)
+    for line in first_edition_lines(report):
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
     console.print(table)
     console.print(f"{_points(report)} points", highlight=False)
+
+
+def first_edition_lines(report: Report) -> list[str]:
+    """For each file that is a sheet of the first edition: its old name, and today's names."""
+    files: dict[str, list[GradedNotebook]] = {}
+    for notebook in report.notebooks:
+        if notebook.first_edition:
+            files.setdefault(notebook.path, []).append(notebook)
+    return [_first_edition_line(path, graded) for path, graded in files.items()]
+
+
+def _first_edition_line(path: str, graded: list[GradedNotebook]) -> str:
+    today = " and ".join(one.notebook.removesuffix(".ipynb") for one in graded)
+    line = (
+        f"{path} is the first edition's sheet {graded[0].first_edition}. "
+        f"Its answers are graded as those of today's {today}."
+    )
+    exercises = [one.exercise for notebook in graded for one in notebook.exercises]
+    anew = ", ".join(one.number for one in exercises if one.slug in ASKED_ANEW)
+    return f"{line} Another question than in the first edition: {anew}." if anew else line
 
 
 def _heading(notebook: GradedNotebook, report: Report) -> str:
@@ -76,8 +99,9 @@ def html_table(report: Report) -> str:
             rows.append(_row("td", (heading, _points(notebook), "", "", "")))
         for one in notebook.exercises:
             rows.append(_row("td", _texts(one), COLOURS.get(one.verdict.verdict, "#888")))
+    lines = "".join(f"<p>{html.escape(line)}</p>" for line in first_edition_lines(report))
     return (
-        f'<table style="border-collapse:collapse">{"".join(rows)}</table>'
+        f'{lines}<table style="border-collapse:collapse">{"".join(rows)}</table>'
         f"<p><b>{_points(report)} points</b></p>"
     )
 
@@ -114,6 +138,8 @@ def junit(report: Report) -> str:
     for notebook in report.notebooks:
         suite = ElementTree.SubElement(root, "testsuite", name=notebook.notebook)
         suite.set("file", notebook.path)
+        if notebook.first_edition:
+            suite.set("first_edition", f"{notebook.first_edition}.ipynb")
         for one in notebook.exercises:
             case = ElementTree.SubElement(
                 suite, "testcase", classname=notebook.notebook, name=_texts(one)[0]

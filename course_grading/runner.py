@@ -13,7 +13,11 @@ import sys
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+<<<<<<< HEAD
 from dataclasses import asdict, dataclass
+=======
+from dataclasses import dataclass, replace
+>>>>>>> main
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from tempfile import TemporaryDirectory
@@ -22,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 from course_grading import notebooks, submissions
 from course_grading.notebooks import Listed
 from course_grading.processes import START_METHOD
+from course_grading.renamed import EXERCISES as OF_THE_FIRST_EDITION
 from course_grading.submissions import Submission
 from course_grading.verdicts import Graded, GradedNotebook, Report, Verdict
 
@@ -32,6 +37,7 @@ SPECS = "course_grading.specs"
 MAX_OUTPUT = 4_000_000
 """Bytes that one cell may publish."""
 ENDED = Verdict("error", message="the process that graded this notebook was ended by it.")
+NEW = "the first edition did not have this exercise. Its cell is in today's {sheet}."
 Progress = Callable[[], None]
 
 
@@ -159,6 +165,11 @@ class Service:
 
 def _read(plain: dict[str, Any], submission: Submission, exercises: list[Listed]) -> GradedNotebook:
     verdicts = {one["id"]: Verdict.of(one) for one in plain["exercises"]}
+    if submission.first_edition:
+        says = NEW.format(sheet=submission.sheet.name)
+        for slug, verdict in verdicts.items():
+            if verdict.verdict == "missing" and slug not in OF_THE_FIRST_EDITION.values():
+                verdicts[slug] = replace(verdict, message=says)
     return _graded(submission, verdicts, exercises)
 
 
@@ -166,7 +177,9 @@ def _graded(
     submission: Submission, verdicts: dict[str, Verdict], exercises: list[Listed]
 ) -> GradedNotebook:
     graded = tuple(Graded(one, verdicts[one.slug]) for one in exercises)
-    return GradedNotebook(submission.sheet.name, str(submission.path), graded)
+    return GradedNotebook(
+        submission.sheet.name, str(submission.path), graded, submission.first_edition
+    )
 
 
 def clean_environment(folder: str) -> dict[str, str]:

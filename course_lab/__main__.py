@@ -157,16 +157,23 @@ def write_results(arguments: Arguments) -> int:
     study = zoo.study()
     records = [record for record in zoo.results() if record.tier == "small"]
     runs = [run for run in zoo.runs() if run["tier"] == "small"]
+    titles = {
+        "lengths": "Trained at 128 bytes, read further",
+        "places": "Place by place in a window of 2048 bytes",
+        "ladder": "RoPE stretched, without further training",
+        "tuning": "RoPE stretched by 4 and tuned at 512 bytes",
+        "curves": "Training, by scheme",
+    }
     pictures = {
-        "lengths": measured.train_short_test_long(records, "Trained at 128 bytes, read further"),
-        "places": measured.loss_by_position(runs, "Place by place in a window of 2048 bytes"),
-        "ladder": measured.extension_ladder(study, "RoPE stretched, without further training"),
-        "tuning": measured.tuning(study, 4, "RoPE stretched by 4 and tuned at 512 bytes"),
-        "curves": measured.training_curves(runs, "Training, by scheme"),
+        "lengths": measured.train_short_test_long(records, titles["lengths"]),
+        "places": measured.loss_by_position(runs, titles["places"]),
+        "ladder": measured.extension_ladder(study, titles["ladder"]),
+        "tuning": measured.tuning(study, 4, titles["tuning"]),
+        "curves": measured.training_curves(runs, titles["curves"]),
     }
     for name, fig in pictures.items():
         page.with_name(f"results-{name}.png").write_bytes(style.png(fig))
-    links = "\n".join(f"![{name}](results-{name}.png)" for name in pictures)
+    links = "\n".join(f"![{title}](results-{name}.png)" for name, title in titles.items())
     page.write_text(f"{zoo_report.report()}\n{links}\n", encoding="utf-8")
     for name, shown in budget_page.pictures().items():
         page.with_name(name).write_bytes(style.png(budget(title="With more training", **shown)))

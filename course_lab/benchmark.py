@@ -46,13 +46,16 @@ NOTES = """Without gradients (but for the training steps), one sequence for the 
 - Shaw keys: 8 heads of 64, distances clipped at 16. "Materialised" has a vector for each pair.
   Ours has an index for each pair, which all heads share: less than the scores, but not O(n d).
 - Training step: `Decoder` without options, forward, backward and AdamW. "Plain torch, learned" is
-  nanoGPT's code at the same size: compare it with "learned".
+  a model of the same size, written in the manner of nanoGPT: compare it with "learned".
 - Training loop: the same plain step beside `train` with learned positions, which also draws its
   batches and clips gradients. Aimed at: 1.2 times the plain one's tokens a second."""
 GROWTH = """One head of 64, all pairs of n positions, tables included: ms, and in brackets MiB of
-scratch and result. A dash: would take more memory than the benchmark allows itself.
+scratch and result.{dash}
 
 ![Cost as n grows, on logarithmic axes](benchmarks.png)"""
+
+
+DASH = " A dash: it would take more memory than the benchmark allows itself."
 
 
 class Sizes(NamedTuple):
@@ -237,7 +240,10 @@ def run(sizes: Sizes, say: Callable[[str], object] = print) -> tuple[str, dict[s
         aims.append(_aim(f"{kind}: scratch at {many} / at {few}", 1.1 * many / few, ratio))
     grown = growth(sizes)
     ratios = "## Ratios aimed at\n\n" + table(["ratio", "at most", "reached", "met"], aims)
-    tables.append(f"## As n grows\n\n{GROWTH}\n\n{_by_length(sizes, grown)}")
+    grows = GROWTH.format(
+        dash=DASH if any(len(c) < len(sizes.growth) for c in grown.values()) else ""
+    )
+    tables.append(f"## As n grows\n\n{grows}\n\n{_by_length(sizes, grown)}")
     say(f"{tables[-1]}\n{ratios}")
     return "\n\n".join([*parts, ratios, f"## Everything measured\n\n{NOTES}", *tables]), {
         name: [cost.seconds for cost in costs] + [math.nan] * (len(sizes.growth) - len(costs))

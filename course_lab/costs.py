@@ -119,8 +119,8 @@ def seconds_per_step(
 def measure(kinds: Iterable[str] = KINDS, path: Path | None = None) -> None:
     """Measure memory (seconds), and what `path`, by default RESULTS, lacks of times (half an hour).
 
-    Times are worth something only if nothing else keeps the machine busy. Ctrl-C stops; another
-    call continues. To measure times again, delete the file.
+    Times mean something only if nothing else keeps the machine busy. Ctrl-C stops; another call
+    continues. To measure times again, delete the file.
     """
     store = Store(path or RESULTS, unit_of, lambda entry: (*unit_of(entry), _place(entry)))
     settings = zoo.TIERS["small"].settings()

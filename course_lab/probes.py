@@ -71,7 +71,7 @@ def run(
 
     `scheme` is what `Decoder` takes, made for the sizes of `config` (default: the zoo's), and must
     work for at least `length` positions. An error in a probe is reported in its finding. Takes
-    about a second; time is measured on one CPU thread.
+    some seconds; time is measured on one CPU thread.
     """
     subject = Subject(scheme, config or DecoderConfig(), length)
     with one_thread(), torch.random.fork_rng(devices=[]):

@@ -1,9 +1,10 @@
 """What hangs in the museum: for each room right versions of one function, and wrong ones.
 
-Most wrong versions are bugs that were found in published code or courses, made again in a few
-lines; the others are close relatives of them.
-Each is right on the inputs that people try first. What stands above it is its name and what a
-learner reads whose test lets it pass. Each room ends with the list of all that hangs in it.
+Some wrong versions are bugs of published code, made again in a few lines, and the lesson that
+teaches the idea names the code; the others are close relatives of such bugs. Each is right on the
+inputs that its label names as harmless (`tests/grading/labels_museum.py` runs them). What stands
+above it is its name, its lesson, and what a learner reads whose test lets it pass. Each room ends
+with the list of all that hangs in it.
 """
 
 from __future__ import annotations
@@ -20,8 +21,12 @@ from course_grading.exercise import Version
 BASE = 10_000.0
 
 
-def exhibit(name: str, why: str) -> Callable[[Callable[..., Any]], Version]:
-    """Make a function a wrong version under this name; `why` says how it gets past a test."""
+def exhibit(name: str, lesson: str, why: str) -> Callable[[Callable[..., Any]], Version]:
+    """Make a function a wrong version under this name; `why` says how it gets past a test.
+
+    The idea that it gets wrong is taught in `lesson`, in its text or in its exercises.
+    """
+    why = f"{why} (Lesson {lesson}.)"
     return lambda function: Version(name, False, function, why)
 
 
@@ -67,49 +72,62 @@ def embed_one_by_one(x, positions, factor=1):
     return out
 
 
-@exhibit("the column's own number in the exponent",
-         "Column 1 should share column 0's frequency and has another one: for dim = 512, position "
-         "1 reads 0.570 there instead of cos(1) = 0.540. At position 0 every cosine is 1, whatever "
-         "its frequency: compare numbers at another position.")  # fmt: skip
+@exhibit("the column's own number in the exponent", "02",
+         "Column 1 should have the frequency of column 0, but it has one of its own. For dim = "
+         "512 it reads 0.570 at position 1, where cos(1) = 0.540 belongs. At position 0 every "
+         "cosine is 1, whatever its frequency, so compare numbers at another "
+         "position.")  # fmt: skip
 def embed_column_number(x, positions, factor=1):
     columns = torch.arange(x.shape[-1])
     angles = (positions / factor)[:, None] / BASE ** (2 * columns / x.shape[-1])
     return x + torch.where(columns % 2 == 0, angles.sin(), angles.cos()).to(x.dtype)
 
 
-@exhibit("exponent i/d instead of 2i/d",
-         "The slowest frequencies are never reached: every pair after the first turns too fast. "
-         "Pair 0 does not show it: compare all columns, at a position above 0.")  # fmt: skip
+@exhibit("exponent i/d instead of 2i/d", "02",
+         "Every pair after the first turns too fast, and the slowest frequencies are never "
+         "reached. Pair 0 is right, and so is position 0: compare the last columns at a "
+         "position above 0.")  # fmt: skip
 def embed_half_exponent(x, positions, factor=1):
     dim = x.shape[-1]
     frequencies = BASE ** (-torch.arange(dim // 2) / dim)
     return x + waves((positions / factor)[:, None] * frequencies).to(x.dtype)
 
 
-@exhibit("the number of the text used as position",
-         "Written for (length, batch, dim), called with (batch, length, dim): each text gets one "
-         "row for all of its tokens, and nothing raises. Give it several texts of several tokens, "
-         "and look at more than the first text.")  # fmt: skip
+@exhibit("the number of the text used as position", "01",
+         "It was written for tensors of shape (length, batch, dim). Called with (batch, length, "
+         "dim), it gives all tokens of a text the row that belongs to the number of the text, "
+         "and nothing is raised. Give it texts of several tokens, and compare every "
+         "token.")  # fmt: skip
 def embed_batch_as_position(x, positions, factor=1):
     table = waves((positions.double() / factor)[:, None] * theta(x.shape[-1]))
     return x + table[: x.size(0)].unsqueeze(1).to(x.dtype)
 
 
-@exhibit("whole numbers scaled in place", "Positions are integers, and dividing integers in place "
-         "leaves integers: with factor 2, positions 2 and 3 both become 1. Use a factor above 1 "
-         "and a position that it does not divide.")  # fmt: skip
+@exhibit("whole numbers scaled in place", "13",
+         "Positions are whole numbers, and dividing them in place drops the remainder: with "
+         "factor 2, positions 2 and 3 both become 1. Use a factor above 1, and a position that "
+         "the factor does not divide.")  # fmt: skip
 def embed_integers_in_place(x, positions, factor=1):
     scaled = positions.clone()
     scaled //= factor
     return x + waves(scaled[:, None] * theta(x.shape[-1])).to(x.dtype)
 
 
-@exhibit("positions in the model's dtype",
-         "bfloat16 has every whole number up to 256 and then every second one: 257 becomes 256. It "
-         "shows for x in bfloat16 and positions beyond 256 only.")  # fmt: skip
+@exhibit("positions in the model's dtype", "10",
+         "bfloat16 has every whole number up to 256 and only every second one after that, so "
+         "257 becomes 256. The fault shows if x is in bfloat16 and a position is odd and beyond "
+         "256.")  # fmt: skip
 def embed_positions_in_dtype(x, positions, factor=1):
     scaled = positions.to(x.dtype) / factor
     return x + waves(scaled[:, None].double() * theta(x.shape[-1])).to(x.dtype)
+
+
+@exhibit("beyond row 1023 the last row", "04",
+         "Its table has 1024 rows, and a later position reads the last one. Nothing is raised, and "
+         "every number up to position 1023 is right. Ask for a position beyond 1023, with factor "
+         "1.")  # fmt: skip
+def embed_last_row(x, positions, factor=1):
+    return embed(x, (positions.double() / factor).clamp(max=1023))
 
 
 WAVES = (
@@ -121,7 +139,7 @@ WAVES = (
     Version("sines from a table of 200 000", True, embed_from_a_table_of_sines,
             "It is right to 0.00002, and 0.001 is what the task asks for: allow as much."),
     embed_column_number, embed_half_exponent, embed_batch_as_position, embed_integers_in_place,
-    embed_positions_in_dtype,
+    embed_positions_in_dtype, embed_last_row,
 )  # fmt: skip
 
 # turn(x, positions) ----------------------------------------------------------------------------
@@ -171,9 +189,10 @@ def turn_by_matrices(x, positions):
     return (blocks @ pairs).flatten(-3).to(x.dtype)
 
 
-@exhibit("frequencies repeated for one layout, turned in the other",
-         "The two columns of a pair turn by different angles, so this is no rotation at all. "
-         "Position 0 hides it. Everywhere else the length of the vector changes.")  # fmt: skip
+@exhibit("frequencies repeated for one layout, turned in the other", "09",
+         "The two columns of a pair turn by different angles, so this is no rotation at all. At "
+         "position 0 nothing turns. At other positions a turned vector has another length than "
+         "before.")  # fmt: skip
 def turn_mixed(x, positions):
     cos, sin = angles_for(x, positions).cos(), angles_for(x, positions).sin()
     cos, sin = cos.repeat_interleave(2, dim=-1), sin.repeat_interleave(2, dim=-1)
@@ -181,20 +200,21 @@ def turn_mixed(x, positions):
     return (x * cos + torch.cat([-second, first], dim=-1) * sin).to(x.dtype)
 
 
-@exhibit("frequencies spread over the model's width",
-         "The exponent is divided by heads * head_dim instead of head_dim, so each head has the "
-         "fast pairs only. With one head the two are the same. Lengths and relative distances come "
-         "out right: you have to know what the score at some distance should be.")  # fmt: skip
+@exhibit("frequencies spread over the model's width", "08",
+         "The exponent is divided by heads * head_dim instead of head_dim, so each head has "
+         "fast pairs only. With one head the two numbers are the same. Lengths stay right, and "
+         "scores still depend on distance alone, so you have to know what the score at some "
+         "distance should be. Ask with several heads.")  # fmt: skip
 def turn_by_model_width(x, positions):
     heads, head_dim = x.shape[1], x.shape[-1]
     frequencies = theta(heads * head_dim)[: head_dim // 2]
     return turn_halves(x, angles_for(x, positions, frequencies))
 
 
-@exhibit("each head has a slice of the model's frequencies",
-         "Pairs are numbered through all heads. Head 0 is right, and each later head goes on where "
-         "the one before it ended, with pairs that hardly turn. Every head is a proper rotation of "
-         "its own: compare all heads with known scores.")  # fmt: skip
+@exhibit("each head has a slice of the model's frequencies", "08",
+         "Head 0 is right. Each later head goes on in the list of frequencies where the head "
+         "before it ended, with pairs that hardly turn. Every head is a rotation of its own, so "
+         "compare all heads with scores that you know.")  # fmt: skip
 def turn_slices_of_model_width(x, positions):
     heads, head_dim = x.shape[1], x.shape[-1]
     slices = (BASE ** (-torch.arange(0, heads * head_dim, 2).double() / head_dim)).chunk(heads)
@@ -205,25 +225,27 @@ def turn_slices_of_model_width(x, positions):
     return torch.cat(turned, dim=1)
 
 
-@exhibit("the table of positions broadcast over heads",
-         "A table of shape (batch, length) meets (batch, heads, length): head h of every text gets "
-         "the positions of text h. It is silent where there are as many texts as heads, and right "
-         "where all texts have the same positions. Give each text its own.")  # fmt: skip
+@exhibit("the table of positions broadcast over heads", "08",
+         "Positions of shape (batch, length) meet a tensor of shape (batch, heads, length, "
+         "head_dim), so head h of every text gets the positions of text h. With as many texts "
+         "as heads nothing is raised, and texts that all have the same positions come out "
+         "right. Give as many texts as heads, with positions that differ.")  # fmt: skip
 def turn_table_over_heads(x, positions):
     return turn_halves(x, positions.double()[..., None] * theta(x.shape[-1]))
 
 
-@exhibit("the first text's positions for all texts",
-         "Row 0 of `positions` serves the whole batch. The first text is right, and so is a batch "
-         "whose texts all have the same positions, or the same distances. Give each text its own, "
-         "with other gaps, and look at the second text as well.")  # fmt: skip
+@exhibit("the first text's positions for all texts", "08",
+         "Row 0 of `positions` serves the whole batch. The first text is right, and so are "
+         "scores of a text with the same distances. Give each text positions with other gaps, "
+         "and compare the second text as well.")  # fmt: skip
 def turn_like_the_first_text(x, positions):
     return turn(x, positions if positions.ndim == 1 else positions[0])
 
 
-@exhibit("counts by itself", "It turns by 0, 1, 2, ... whatever `positions` says. Prompts come out "
-         "right; the token decoded next, alone in its call, stands at 0 again. Use positions with "
-         "gaps.")  # fmt: skip
+@exhibit("counts by itself", "09",
+         "It turns by 0, 1, 2, ... whatever `positions` says. A whole text is right, but a "
+         "token that is decoded alone stands at 0 again. Use positions with gaps: without gaps "
+         "all distances are right.")  # fmt: skip
 def turn_counting_itself(x, positions):
     return turn_halves(x, torch.arange(x.shape[-2])[:, None] * theta(x.shape[-1]))
 
@@ -287,9 +309,10 @@ class InFloat32(Anew):
         return torch.outer(positions, frequencies).cos().to(dtype)
 
 
-@exhibit("keeps the table when the base changes",
-         "The first call decides: in a later call with base 500, it hands out the table of the "
-         "base before. Ask one table twice, with two bases.")  # fmt: skip
+@exhibit("keeps the table when the base changes", "09",
+         "The first call decides: the same table, asked for as many rows with another base, "
+         "returns the rows of the first base. A longer text makes it compute a new table. Ask "
+         "one table twice for the same rows, with two bases.")  # fmt: skip
 class BaseForgotten(Anew):
     def __init__(self, dim):
         super().__init__(dim)
@@ -302,9 +325,9 @@ class BaseForgotten(Anew):
         return self.kept[offset:end].to(dtype)
 
 
-@exhibit("keeps the table when the offset changes",
-         "It remembers how many rows it has and not where they begin. A fresh table is right for "
-         "any offset; ask one table twice, with two offsets.")  # fmt: skip
+@exhibit("keeps the table when the offset changes", "09",
+         "It remembers how many rows it has, but not where they begin. A fresh table is right "
+         "for any offset: ask one table twice for as many rows, with two offsets.")  # fmt: skip
 class OffsetForgotten(Keeps):
     def forward(self, length, offset=0, base=BASE, dtype=torch.float32):
         if base not in self.kept or len(self.kept[base]) < length:
@@ -312,10 +335,10 @@ class OffsetForgotten(Keeps):
         return self.kept[base][:length].to(dtype)
 
 
-@exhibit("hands out the first rows, whatever the offset",
-         "It grows as far as it should and then cuts [:length] instead of [offset : offset + "
-         "length]: every token decoded from a cache stands at position 0. Ask with an "
-         "offset.")  # fmt: skip
+@exhibit("hands out the first rows, whatever the offset", "09",
+         "It computes as many rows as it should, and then returns [:length] instead of [offset "
+         ": offset + length]. So every token that is decoded from a cache stands at position 0. "
+         "Ask with an offset above 0, in the first call or later.")  # fmt: skip
 class RestartsAtZero(Keeps):
     def forward(self, length, offset=0, base=BASE, dtype=torch.float32):
         if base not in self.kept or len(self.kept[base]) < offset + length:
@@ -323,10 +346,11 @@ class RestartsAtZero(Keeps):
         return self.kept[base][:length].to(dtype)
 
 
-@exhibit("keeps what the first dtype rounded", "If its first call is in bfloat16, it remembers "
-         "rounded numbers, and converts these for a later call in float32. The dtype is right then "
-         "and the numbers are off by up to 0.002. Make a new table, let its first call be in "
-         "bfloat16, then ask it in float32 and allow no more than 0.001.")  # fmt: skip
+@exhibit("keeps what the first dtype rounded", "09",
+         "A first call in bfloat16 makes it remember rounded numbers, and it converts these for "
+         "a later call in float32. The dtype is right then, and the numbers are off by up to "
+         "0.002. Make a new table, let its first call be in bfloat16, then ask it for the same "
+         "rows in float32, and allow no more than 0.001.")  # fmt: skip
 class DtypeForgotten(Keeps):
     def forward(self, length, offset=0, base=BASE, dtype=torch.float32):
         end = offset + length
@@ -335,10 +359,11 @@ class DtypeForgotten(Keeps):
         return self.kept[base][offset:end].to(dtype)
 
 
-@exhibit("frequencies in a buffer", "model.to(torch.bfloat16) converts buffers too, and these hold "
-         "frequencies, now off by up to one part in 500. At position 0 that is nothing; near "
-         "position 1000, for dim 64, angles are off by up to 0.4. Call .to(torch.bfloat16) on the "
-         "module, and look far out.")  # fmt: skip
+@exhibit("frequencies in a buffer", "10",
+         "model.to(torch.bfloat16) converts buffers as well, and this buffer holds the "
+         "frequencies. They are then off by up to one part in 256. At position 0 that is "
+         "nothing; at position 1000, for dim 64, angles are off by up to 0.4. Call "
+         ".to(torch.bfloat16) on the module, and ask far out.")  # fmt: skip
 class RoundedBuffer(Anew):
     def __init__(self, dim):
         super().__init__(dim)
@@ -389,29 +414,32 @@ def convert_by_slices(q_weight, k_weight, num_heads, num_kv_heads):
     return one(q_weight, num_heads), one(k_weight, num_kv_heads)
 
 
-@exhibit("nothing is moved", "Shapes fit, the model loads, and it is nonsense beyond the first "
-         "token: at position 0 nothing turns, so even scores agree there. Compare rows, or scores "
-         "far from 0.")  # fmt: skip
+@exhibit("nothing is moved", "09",
+         "All shapes fit, so the model loads. At position 0 nothing turns, and there every "
+         "score is right. At other positions scores are wrong: compare rows, or compare scores "
+         "at other positions.")  # fmt: skip
 def convert_nothing(q_weight, k_weight, num_heads, num_kv_heads):
     return q_weight.clone(), k_weight.clone()
 
 
-@exhibit("keys split by the number of query heads",
-         "Grouped keys have fewer heads. Their rows divide by the query heads as well, so nothing "
-         "raises. Use fewer key heads than query heads, and look at the keys.")  # fmt: skip
+@exhibit("keys split by the number of query heads", "09",
+         "Grouped keys have fewer heads than the queries. Their rows can be divided by the "
+         "number of query heads as well, so nothing is raised. Use fewer key heads than query "
+         "heads, and compare the keys.")  # fmt: skip
 def convert_with_query_heads(q_weight, k_weight, num_heads, num_kv_heads):
     return to_half(q_weight, num_heads), to_half(k_weight, num_heads)
 
 
-@exhibit("all query heads taken for one", "Rows of the queries wander from head to head; the keys "
-         "are right. With one head it cannot show: use several, and look at the "
-         "queries.")  # fmt: skip
+@exhibit("all query heads taken for one", "09",
+         "Rows of the queries move from one head to another; the keys are right. With one query "
+         "head the result is right: use several heads, and compare the queries.")  # fmt: skip
 def convert_as_one_head(q_weight, k_weight, num_heads, num_kv_heads):
     return to_half(q_weight, 1), to_half(k_weight, num_kv_heads)
 
 
-@exhibit("the way back", "This turns halves into neighbours instead of neighbours into halves. In "
-         "a head of four rows both are the same swap: use heads of 8 or more.")  # fmt: skip
+@exhibit("the way back", "09",
+         "It turns halves into neighbours instead of neighbours into halves. In a head of four "
+         "rows both are the same swap: use heads of six rows or more.")  # fmt: skip
 def convert_backwards(q_weight, k_weight, num_heads, num_kv_heads):
     def one(weight, heads):
         return weight.unflatten(0, (heads, 2, -1)).transpose(1, 2).flatten(0, 2)
@@ -419,8 +447,9 @@ def convert_backwards(q_weight, k_weight, num_heads, num_kv_heads):
     return one(q_weight, num_heads), one(k_weight, num_kv_heads)
 
 
-@exhibit("queries only", "Scores stay what they were only if queries and keys are moved alike. "
-         "Look at both.")  # fmt: skip
+@exhibit("queries only", "09",
+         "The queries are moved and the keys are not, so queries and keys no longer fit. "
+         "Compare both results.")  # fmt: skip
 def convert_queries_only(q_weight, k_weight, num_heads, num_kv_heads):
     return to_half(q_weight, num_heads), k_weight.clone()
 
@@ -436,10 +465,11 @@ CONVERSION = (
 # alibi_weights(q, k, q_positions, k_positions) -------------------------------------------------
 
 
-def slopes(num_heads: int) -> Tensor:
+def slopes(num_heads: int, filled_from: int = 1) -> Tensor:
+    """What is missing to `num_heads` is filled with every other slope of a finer series."""
     power = 2 ** (num_heads.bit_length() - 1)
     first = 2.0 ** (-8 * torch.arange(1, power + 1) / power)
-    finer = 2.0 ** (-4 * torch.arange(1, 2 * power + 1, 2) / power)
+    finer = 2.0 ** (-4 * torch.arange(filled_from, 2 * power + 1, 2) / power)
     return torch.cat([first, finer[: num_heads - power]])
 
 
@@ -486,9 +516,10 @@ def alibi_in_loops(q, k, q_positions, k_positions):
     return out.to(q.dtype)
 
 
-@exhibit("slopes right for powers of two only", "2^(-8h/n) is the rule where n is a power of two. "
-         "For 3 heads the released code has 1/16, 1/256 and 1/4: weights trained with those meet "
-         "other slopes. Use 3, 6 or 12 heads.")  # fmt: skip
+@exhibit("slopes right for powers of two only", "06",
+         "2^(-8h/n) is the rule where n is a power of two. For 3 heads the authors' code has "
+         "1/16, 1/256 and 1/4, so weights that were trained with these slopes meet others here. "
+         "Use 3, 6 or 12 heads.")  # fmt: skip
 def alibi_powers_of_two(q, k, q_positions, k_positions):
     heads = q.shape[1]
     slope = 2.0 ** (-8 * torch.arange(1, heads + 1) / heads)
@@ -497,32 +528,47 @@ def alibi_powers_of_two(q, k, q_positions, k_positions):
     return softmax_seen(scores, q_positions, k_positions).to(q.dtype)
 
 
-@exhibit("slope times the key's position, in the dtype of q",
-         "slope * j grows with the text, and beyond 128 bfloat16 knows whole numbers only: keys at "
-         "different distances get the same bias. Ask in bfloat16, with 3000 keys.")  # fmt: skip
+@exhibit("filled from the second slope on", "06",
+         "For 3, 6 or 12 heads the rule takes every other slope of a finer series, from the first "
+         "on. This version takes them from the second on. The heads before them are right: for 3 "
+         "heads, only the last one is wrong, with 1/16 instead of 1/4. Compare all "
+         "heads.")  # fmt: skip
+def alibi_filled_from_the_second(q, k, q_positions, k_positions):
+    slope = slopes(q.shape[1], filled_from=2)[:, None, None]
+    scores = scaled(q.float(), k.float()) - slope * distances(q_positions, k_positions)
+    return softmax_seen(scores, q_positions, k_positions).to(q.dtype)
+
+
+@exhibit("slope times the key's position, in the dtype of q", "06",
+         "slope * j grows with the text, and beyond 128 bfloat16 has whole numbers only: keys "
+         "at different distances get the same bias. Ask in bfloat16, with thousands of "
+         "keys.")  # fmt: skip
 def alibi_absolute_in_dtype(q, k, q_positions, k_positions):
     bias = (slopes(q.shape[1])[:, None, None] * k_positions).to(q.dtype)
     return softmax_seen(scaled(q, k) + bias, q_positions, k_positions)
 
 
-@exhibit("the bias added after the softmax", "These are no weights: they do not add up to 1, and "
-         "most are below 0. Causal masks and shapes are right. Look at the numbers.")  # fmt: skip
+@exhibit("the bias added after the softmax", "05",
+         "These are no weights: they do not add up to 1, and those of far keys are below 0. Causal "
+         "masks, shapes and dtypes are right, so compare numbers.")  # fmt: skip
 def alibi_after_softmax(q, k, q_positions, k_positions):
     weights = softmax_seen(scaled(q.float(), k.float()), q_positions, k_positions)
     weights = weights + alibi(q.shape[1], q_positions, k_positions)
     return weights.masked_fill(distances(q_positions, k_positions) < 0, 0).to(q.dtype)
 
 
-@exhibit("the bias added before the division", "The bias is divided by sqrt(head_dim) with the "
-         "scores: every slope is too flat. With head_dim = 1 it cannot show. Compare weights with "
-         "the softmax of the bias alone, for queries of zeros.")  # fmt: skip
+@exhibit("the bias added before the division", "05",
+         "The bias is divided by sqrt(head_dim) together with the scores, so every slope is too "
+         "flat. With head_dim = 1 nothing shows. Compare weights with the softmax of the bias "
+         "alone, for queries of zeros.")  # fmt: skip
 def alibi_before_division(q, k, q_positions, k_positions):
     scores = q.float() @ k.float().mT + alibi(q.shape[1], q_positions, k_positions)
     return softmax_seen(scores / q.shape[-1] ** 0.5, q_positions, k_positions).to(q.dtype)
 
 
-@exhibit("distances between rows and columns", "The first row is taken for position 0. A whole "
-         "prompt comes out right; one query after 3000 keys sees the oldest key as the nearest. "
+@exhibit("distances between rows and columns", "09",
+         "The first row is taken for position 0. A whole text is right. One query after many "
+         "keys is taken for the query at position 0, and sees the oldest key as the nearest. "
          "Ask with one query and many keys, or with gaps.")  # fmt: skip
 def alibi_row_numbers(q, k, q_positions, k_positions):
     rows, columns = torch.arange(q.shape[2]), torch.arange(k.shape[2])
@@ -541,8 +587,8 @@ SLOPE = (
             "bfloat16 its weights are rounded to two or three digits: allow 0.02 or so. And keys "
             "after the query have weight 0."),
     Version("in loops", True, alibi_in_loops),
-    alibi_powers_of_two, alibi_absolute_in_dtype, alibi_after_softmax, alibi_before_division,
-    alibi_row_numbers,
+    alibi_powers_of_two, alibi_filled_from_the_second, alibi_absolute_in_dtype,
+    alibi_after_softmax, alibi_before_division, alibi_row_numbers,
 )  # fmt: skip
 
 # t5_bias(table, q_positions, k_positions) ------------------------------------------------------
@@ -589,19 +635,20 @@ def t5_unfolded(table, q_positions, k_positions):
     return every.unfold(-1, n, 1).flip(-2)
 
 
-@exhibit("sign flipped",
-         "Keys behind the query get the rows meant for keys ahead. T5's own code subtracts the "
-         "query from the key and this course the key from the query: one minus is lost easily. A "
-         "table whose two halves are alike hides it. Check a key before its query.")  # fmt: skip
+@exhibit("sign flipped", "05",
+         "Keys before the query get the rows that are meant for keys after it. T5's own code "
+         "takes key minus query, and this course takes query minus key, so one minus is easily "
+         "lost. A table whose two halves are alike hides the fault. Check a key before its "
+         "query.")  # fmt: skip
 def t5_sign_flipped(table, q_positions, k_positions):
     return table[bucket(-distances(q_positions, k_positions))].movedim(-1, 0)
 
 
-@exhibit("a shift that is good below the diagonal only",
-         "The shift trick gives each row the distances n - 1, ..., 0. Above the diagonal there is "
-         "nothing left, and what stands there belongs to the next row. A causal mask covers it; "
-         "this model sees ahead. Check keys that come after their query, for positions 0, 1, 2, "
-         "...")  # fmt: skip
+@exhibit("a shift that is good below the diagonal only", "07",
+         "The shift gives each row the distances n - 1, ..., 0. Above the diagonal stands what "
+         "belongs to the next row. A causal mask would cover it, but here both sides are seen. "
+         "Check keys after their query, where queries and keys are the same consecutive "
+         "positions.")  # fmt: skip
 def t5_shifted(table, q_positions, k_positions):
     if not consecutive(q_positions, k_positions):
         return t5_bias(table, q_positions, k_positions)
@@ -611,17 +658,18 @@ def t5_shifted(table, q_positions, k_positions):
     return padded.reshape(-1, n + 1, n)[:, 1:]
 
 
-@exhibit("distances between rows and columns", "`positions` are not used. Any text from position 0 "
-         "on is right; one query at position 500 is taken for the first. Use positions that do not "
-         "begin at 0, or a gap.")  # fmt: skip
+@exhibit("distances between rows and columns", "09",
+         "`positions` are not used. A text from position 0 on is right, but one query at "
+         "position 500 gets the rows of a query at position 0. Ask with one query far out, or "
+         "with gaps.")  # fmt: skip
 def t5_row_numbers(table, q_positions, k_positions):
     return t5_bias(table, torch.arange(len(q_positions)), torch.arange(len(k_positions)))
 
 
-@exhibit("the last bucket behind is left open",
-         "From distance 128 on the bucket's number grows past 15, into the rows for keys ahead: a "
-         "long text reads its own past as its future, and nothing raises, since these rows exist. "
-         "Check a key far behind, at a distance of 128 or more.")  # fmt: skip
+@exhibit("the last bucket behind is left open", "05",
+         "From distance 128 on, the number of the row grows past 15, into the rows for keys "
+         "after the query. Nothing is raised, since these rows exist. Check a key 128 or more "
+         "before its query.")  # fmt: skip
 def t5_open_end(table, q_positions, k_positions):
     relative = distances(q_positions, k_positions)
     index = near_or_far(relative.abs()) + SIDE * (relative < 0)
@@ -668,8 +716,53 @@ def stretching_pair_by_pair(dim, base, original_length):
     return frequencies
 
 
+def stretching_remembered(dim, base, original_length):
+    anew = stretching(dim, base, original_length)
+    known: dict[int, Tensor] = {}
+    return lambda length: known.setdefault(length, anew(length)).clone()
+
+
+@exhibit("never shrinks back", "14",
+         "After one long text, all short texts get the frequencies of the long one, until the "
+         "server is started again. Ask one function for a long text, and then for a short "
+         "one.")  # fmt: skip
+def stretching_never_back(dim, base, original_length):
+    trained, longest = theta(dim, base), [original_length]
+
+    def frequencies(length):
+        longest[0] = max(longest[0], length)
+        return by_parts(trained, original_length, longest[0] / original_length)
+
+    return frequencies
+
+
+@exhibit("ramp upside down", "15",
+         "In a long text the fast pairs are slowed, and the slow pairs are kept. Compare the "
+         "fastest pair and the slowest one at a length above the original.")  # fmt: skip
+def stretching_upside_down(dim, base, original_length):
+    trained = theta(dim, base)
+
+    def frequencies(length):
+        stretch = max(1.0, length / original_length)
+        ramp = kept_share(trained, original_length)
+        return trained / stretch * ramp + trained * (1 - ramp)
+
+    return frequencies
+
+
+@exhibit("slows all pairs alike", "13",
+         "Every frequency is divided by the factor, as in position interpolation. The slowest "
+         "pair is right at every length. Compare the fastest pair in a long text.")  # fmt: skip
+def stretching_all_alike(dim, base, original_length):
+    trained = theta(dim, base)
+    return lambda length: trained / max(1.0, length / original_length)
+
+
+@exhibit("a ramp over pair numbers", "15",
+         "Between 32 turns and 1 turn, its ramp is linear in the number of the pair, as in YaRN's "
+         "released code. The rule of this room is linear in turns, as in the paper. The pairs at "
+         "both ends are right. Compare the pairs between them, in a long text.")  # fmt: skip
 def stretching_by_pair_number(dim, base, original_length):
-    """The ramp is linear in the pair's number, as in YaRN's released code."""
     trained = theta(dim, base)
 
     def pair_with(turns: float) -> float:
@@ -684,49 +777,9 @@ def stretching_by_pair_number(dim, base, original_length):
     return frequencies
 
 
-def stretching_remembered(dim, base, original_length):
-    anew = stretching(dim, base, original_length)
-    known: dict[int, Tensor] = {}
-    return lambda length: known.setdefault(length, anew(length)).clone()
-
-
-@exhibit("never shrinks back", "After one long text all short ones are read with stretched "
-         "frequencies, until the server is restarted. Each answer depends on who asked before. Ask "
-         "for a short length after a long one.")  # fmt: skip
-def stretching_never_back(dim, base, original_length):
-    trained, longest = theta(dim, base), [original_length]
-
-    def frequencies(length):
-        longest[0] = max(longest[0], length)
-        return by_parts(trained, original_length, longest[0] / original_length)
-
-    return frequencies
-
-
-@exhibit("ramp upside down", "The fast pairs are slowed, which blurs who stands next to whom, and "
-         "the slow ones kept, so they still meet angles that they never saw. Check the fastest "
-         "pair and the slowest one.")  # fmt: skip
-def stretching_upside_down(dim, base, original_length):
-    trained = theta(dim, base)
-
-    def frequencies(length):
-        stretch = max(1.0, length / original_length)
-        ramp = kept_share(trained, original_length)
-        return trained / stretch * ramp + trained * (1 - ramp)
-
-    return frequencies
-
-
-@exhibit("slows all pairs alike", "Every frequency is divided by the factor, as in position "
-         "interpolation, so neighbours come closer than they ever were in training. The slowest "
-         "pair is right at every length. Check the fastest one in a long text.")  # fmt: skip
-def stretching_all_alike(dim, base, original_length):
-    trained = theta(dim, base)
-    return lambda length: trained / max(1.0, length / original_length)
-
-
-@exhibit("stretched in place", "Each long text stretches what the one before had stretched "
-         "already. The first answer is right. Ask for the same long length twice.")  # fmt: skip
+@exhibit("stretched in place", "14",
+         "Each long text stretches what the long texts before it had stretched already. The "
+         "first answer is right. Ask one function twice for the same long length.")  # fmt: skip
 def stretching_in_place(dim, base, original_length):
     current = theta(dim, base)
 
@@ -740,9 +793,10 @@ def stretching_in_place(dim, base, original_length):
     return frequencies
 
 
-@exhibit("short texts stretched as well",
-         "For a text shorter than the original length the factor is below 1 and slow pairs turn "
-         "faster than in training. Ask for a length well below the original.")  # fmt: skip
+@exhibit("short texts stretched as well", "14",
+         "For a text shorter than the original length the factor becomes less than 1, and slow "
+         "pairs turn faster than in training. Ask for a length well below the original, and "
+         "compare the slow pairs.")  # fmt: skip
 def stretching_short_texts(dim, base, original_length):
     trained = theta(dim, base)
     return lambda length: by_parts(trained, original_length, length / original_length)
@@ -752,11 +806,8 @@ REACH = (
     Version("computes everything anew", True, stretching),
     Version("pair by pair", True, stretching_pair_by_pair),
     Version("remembers each length", True, stretching_remembered),
-    Version("with a ramp over pair numbers", True, stretching_by_pair_number,
-            "Its ramp is linear in the pair's number. Of pairs between 1 and 32 turns the task "
-            "says only that they go gradually from one frequency to the other."),
-    stretching_never_back, stretching_upside_down, stretching_all_alike, stretching_in_place,
-    stretching_short_texts,
+    stretching_never_back, stretching_upside_down, stretching_all_alike,
+    stretching_by_pair_number, stretching_in_place, stretching_short_texts,
 )  # fmt: skip
 
 # test(encoding), where encoding(positions, dim) is somebody's sinusoidal encoding --------------
@@ -794,27 +845,29 @@ def test_with_complex_numbers(encoding):
     assert torch.allclose(got[..., 1::2], hands.real, atol=1e-3)
 
 
-@exhibit("compares the encoding with itself",
-         "One row at a time against all rows at once, both by the function under test. It passes "
-         "for nearly any function. Show it an encoding with wrong frequencies.")  # fmt: skip
+@exhibit("compares the encoding with itself", "02",
+         "It compares one row at a time with all rows at once, and both sides come from the "
+         "function under test. It passes for nearly any function. Show it an encoding with "
+         "wrong frequencies.")  # fmt: skip
 def test_with_itself(encoding):
     positions = torch.arange(50)
     expected = torch.stack([encoding(p[None], 16)[0] for p in positions])
     assert torch.allclose(encoding(positions, 16), expected, atol=1e-5)
 
 
-@exhibit("a demonstration that ends in a conclusion",
-         "It computes, and then says what it was written to say: no number can make it fail. A "
-         "test must raise AssertionError for something: show it a broken encoding.")  # fmt: skip
+@exhibit("a demonstration that ends in a conclusion", "01",
+         "It computes, and then returns the sentence that it was written to return: no number "
+         "can make it fail. Show it a broken encoding, and insist on an "
+         "AssertionError.")  # fmt: skip
 def test_that_concludes(encoding):
     table = encoding(torch.arange(50), 16)
     near, far = table[0] @ table[1], table[0] @ table[40]
     return f"neighbours {near:.1f}, strangers {far:.1f}: the encoding knows distances, as it should"
 
 
-@exhibit("swallows what it finds",
-         "Its `except Exception` was meant for missing features and catches AssertionError as "
-         "well. Show it a broken encoding, and see whether anything arrives.")  # fmt: skip
+@exhibit("swallows what it finds", "04",
+         "Its `except Exception` was meant for missing features, and catches AssertionError as "
+         "well. Show it a broken encoding, and see whether an error arrives.")  # fmt: skip
 def test_that_swallows(encoding):
     try:
         test_in_loops(encoding)
@@ -822,32 +875,35 @@ def test_that_swallows(encoding):
         return "skipped: not supported here"
 
 
-@exhibit("looks at position 0 only",
-         "It does reject some broken encodings: one that counts from 1, for example. Show it one "
+@exhibit("looks at position 0 only", "02",
+         "It rejects some broken encodings, for example one that counts from 1. Show it one "
          "that is right at position 0 and wrong elsewhere.")  # fmt: skip
 def test_first_row(encoding):
     row = encoding(torch.tensor([0]), 8)[0].double()
     assert torch.allclose(row, torch.tensor([0.0, 1.0]).repeat(4).double(), atol=1e-6)
 
 
-@exhibit("shares the mistake", "Its own numbers have the exponent i/d. It was written from the "
-         "code, and so rejects right encodings. Show it one.")  # fmt: skip
+@exhibit("shares the mistake", "02",
+         "The numbers that it expects have the exponent i/d, so it rejects right encodings. "
+         "Show it one.")  # fmt: skip
 def test_with_shared_mistake(encoding):
     positions = torch.tensor([0, 3, 17])
     expected = waves(positions[:, None] * BASE ** (-torch.arange(4).double() / 8))
     assert torch.allclose(encoding(positions, 8).double(), expected, atol=1e-3)
 
 
-@exhibit("asks for equality to the last bit", "It knows one way to round. Show it two right "
-         "encodings, one that computes angles in float32 and one in float64.")  # fmt: skip
+@exhibit("asks for equality to the last bit", "10",
+         "It accepts one way to round. Show it two right encodings, one that computes its "
+         "angles in float32 and one in float64.")  # fmt: skip
 def test_to_the_last_bit(encoding):
     positions = torch.tensor([0, 30, 1700])
     assert torch.equal(encoding(positions, 8), encoding_in_float32(positions, 8))
 
 
-@exhibit("asks for seven digits", "It computes in float64 and forgives no more than the last "
-         "rounding. At position 90, angles in float32 are already off by more. Show it a right "
-         "encoding that computes its angles in float32.")  # fmt: skip
+@exhibit("asks for seven digits", "10",
+         "It computes in float64, and allows a difference of 0.0000001. At position 90, angles "
+         "in float32 are off by more than that. Show it a right encoding that computes its "
+         "angles in float32.")  # fmt: skip
 def test_to_seven_digits(encoding):
     positions = torch.tensor([0, 7, 90])
     expected = waves(positions[:, None] * theta(8))

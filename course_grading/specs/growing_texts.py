@@ -421,25 +421,24 @@ CACHE_TEST = Exercise(
 WHICH_F = Exercise(
     slug="grow-which-f", title="Measure: which f?",
     kind="measure", minutes=15, points=2, name="best_f",
-    # On two passages 2.15 bits; f = 8, the next best, 2.19; f = 3, 2.22; f = 1, 2.58.
-    reference=lambda: 5,
+    # On two passages 2.56 bits; f = 4, the next best, 2.74; f = 64, 2.83; f = 256, 3.22.
+    reference=lambda: 16,
     hints=(
-        "dynamic_ntk(32, 10_000.0, f, 512, 128) has the frequencies, and stretched(model, ...) "
+        "dynamic_ntk(32, 10_000.0, f, 1024, 128) has the frequencies, and stretched(model, ...) "
         "the model that reads with them.",
-        "bits_by_length(reader, text, [512], passages=2).mean() for each of the six.",
+        "bits_by_length(reader, text, [1024], passages=2).mean() for each of the five.",
     ),
     mistakes=(
-        Mistake("windows of 256 bytes",
-                "On two passages, f = 2 is best in windows of 256 bytes. Read windows of 512, with "
-                "the frequencies for 512.", 2),
-        Mistake("the second best",
-                "It pays some hundredths of a bit more than the best. Stretch for 512 tokens, and "
-                "read two passages in windows of 512 bytes.", 8),
+        Mistake("windows of 512 bytes",
+                "On two passages, f = 4 is best in windows of 512 bytes. Read windows of 1024, "
+                "with the frequencies for 1024.", 4),
         Mistake("exactly as far as the text has grown",
-                "f = 1 stretches by 4 here. The measurement prefers more than that.", 1),
+                "f = 1 stretches by 8 here. The measurement prefers more than that.", 1),
         Mistake("the largest of the row",
-                "12 stretches by 37 in windows of 512 bytes, and pays more than the best. It is "
-                "ahead of the other five at 1024.", 12),
+                "256 stretches by 1793 in windows of 1024 bytes, and pays more than the best.",
+                256),
+        Mistake("the stretch in place of f",
+                "That is how far the best f stretches. The question asks for f.", 113),
     ),
 )  # fmt: skip
 

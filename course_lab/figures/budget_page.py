@@ -14,10 +14,10 @@ TEXT = """\
 
 Written by `course results` from `course_lab/zoo/budgets.json`, which `course short` makes. Lessons
 train small models for seconds; here each of these trainings was made again for more steps, on three
-seeds. Every number is a training of its own, whose learning rate falls to zero at its end: the
-share of right answers, the mean over seeds and, after ±, half of the distance from the best seed to
-the worst. The first column of each length has the lesson's own steps. What stands under a table is
-what simpler readers get, who know some part of a text only.
+seeds. Every column of steps has trainings of its own, whose learning rates fall to zero at their
+end. A number is the share of right answers: the mean over seeds and, after ±, half of the distance
+between the best seed and the worst. The first column of each length has the lesson's own steps.
+Under a table stands what simpler readers get, who know only some part of a text.
 """
 
 

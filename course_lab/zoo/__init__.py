@@ -85,7 +85,7 @@ class Recipe(NamedTuple):
 
 
 CLIP = 32  # positions: from this distance on, clipped bias and Shaw treat all alike
-_CLIPPED = f"distances from {CLIP} on share one"
+_CLIPPED = f"distances from {CLIP} on share a row"
 
 RECIPES = {
     "rope": Recipe("RoPE", lambda t: enc.Rotary(t.config.head_dim)),

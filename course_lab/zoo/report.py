@@ -18,25 +18,29 @@ from course_lab.zoo import TIERS, Record
 TEXT = """\
 # What was measured
 
-Written by `course results` from `course_lab/zoo/results.json`, which `make zoo` makes. Numbers
-are bits per byte on Python's own source that no model was trained on: the mean over seeds and,
-after ±, half of the distance from the best seed to the worst. One seed has no spread. Smaller is
-better.
+Written by `course results` from `results.json`, which `make zoo` makes, and from `costs.json`,
+which `course costs` makes; both lie in `course_lab/zoo/`. Losses are in bits per byte, on Python's
+own source that no model was trained on, and a smaller loss is better. A number is the mean over
+seeds and, after ±, half of the distance between the best seed and the worst, unless a table says
+otherwise. One seed has no spread.
 
-Every number is of the same {passages} passages of {passage} bytes, cut into windows of the length
-in question, so a difference between two of them is never one of text. How far such a difference
-would change on other text is its standard error over passages, which stands below each table.
+Every loss is of the same {passages} passages of {passage} bytes, cut into windows of the length in
+question, so a difference between two losses is never one of text. How far such a difference would
+change on other text is its standard error over passages, which stands below each table of losses.
 """
 UNDECIDED = """\
-Two schemes whose ranges over seeds overlap are not ordered by this table. Within one seed every
-scheme starts from the same weights but its own, and reads the same text in the same order.
+{order}
+Within one seed the models start from the same weights, but for those of the scheme, and read the
+same text in the same order.
 """
+RANGES = "Two schemes whose ranges over seeds overlap are not ordered by this table."
+ONE_SEED = "One seed does not order the schemes."
 COSTS = {
     "memory": "Memory that a forward pass keeps for the backward pass, parameters included, "
-    "relative to the model without positions: exact, on a CPU.",
+    "relative to the model without positions: computed from small texts, for torch's CPU kernels.",
     "time": "Time of a training step, relative to the model without positions: medians of "
-    "interleaved runs on one thread of a CPU. What would keep more than 8 GiB, or take over a "
-    "minute, was not run.",
+    "interleaved runs on one thread of a CPU. A dash: a step would keep more than "
+    f"{costs.ROOM / 2**30:g} GiB, or takes more than {costs.PATIENCE:g} seconds.",
 }
 """What a table says, by the kind of cost."""
 RIGHT = "---:"  # numbers are aligned to the right
@@ -96,7 +100,7 @@ def _tier(name: str, records: Sequence[Record], runs: Sequence[dict[str, Any]]) 
         f"steps of {tier.batch} x {tier.length} bytes, learning rate {tier.learning_rate:g}, "
         f"{tier.dtype}.\n",
         table(["scheme", "seeds", *map(str, lengths), "beyond its table"], rows, RIGHT),
-        "\n" + UNDECIDED,
+        "\n" + UNDECIDED.format(order=RANGES if len(home) > 1 else ONE_SEED),
         _errors(columns.values()),
         f"What length changes: bits per byte at each length less those at {tier.length}, the mean "
         "over seeds; after ±, the standard error over passages.\n",
@@ -129,25 +133,27 @@ def _longer(plain: Sequence[Record], records: Sequence[Record]) -> list[str]:
 
 
 def _reading(records: Sequence[dict[str, Any]]) -> list[str]:
-    """What it saves to have been told the letters before, by scheme and distance."""
+    """What it saves to have read the letters before, by scheme and distance."""
     if not records:
         return []
     distances = sorted({record["distance"] for record in records})
     rows = []
     for scheme, steps in dict.fromkeys((record["scheme"], record["steps"]) for record in records):
         own = [r for r in records if (r["scheme"], r["steps"]) == (scheme, steps)]
-        told = [[[r["gain"] for r in own if (r["distance"], r["first"]) == (distance, first)]
-                 for first in ("same", "shuffled")] for distance in distances]  # fmt: skip
+        gains = [[[r["gain"] for r in own if (r["distance"], r["first"]) == (distance, first)]
+                  for first in ("same", "shuffled")] for distance in distances]  # fmt: skip
         seeds = str(len({record["seed"] for record in own}))
-        rows.append([scheme, str(steps), seeds, *(" / ".join(map(spread, both)) for both in told)])
+        rows.append([scheme, str(steps), seeds, *(" / ".join(map(spread, both)) for both in gains)])
     errors = [record["gain_error"] for record in records if record["first"] != "fresh"]
     return [
         "## Does it read?\n\n"
-        "Random letters are told, a stretch of source follows, and the letters come again: in the "
-        "same order / shuffled. How many bits per letter does that save, compared with letters "
-        "that were not told? In the columns, how many bytes before they were told; the models "
-        f"were trained on texts of {TIERS['small'].length}. The standard error over draws is at "
-        f"most {max(errors):.2f}, and {statistics.median(errors):.3f} for half of the numbers.\n",
+        "A text begins with random letters. A stretch of source follows, and then letters again. "
+        "How many bits does each of these cost less if the first letters were the same ones, than "
+        "if they were others? Before the stroke they were in the same order, behind it in another. "
+        "The columns say how many bytes a letter stands behind its first occurrence; the models "
+        f"were trained on texts of {TIERS['small'].length} bytes. The standard error over draws is "
+        f"at most {max(errors):.2f}; for half of the numbers it is at most "
+        f"{statistics.median(errors):.3f}.\n",
         table(["scheme", "steps", "seeds", *map(str, distances)], rows, RIGHT),
         "",
     ]  # fmt: skip
@@ -190,11 +196,12 @@ def _stretched(records: Sequence[Record]) -> str:
     heads = [f"{int(f * trained)} (x {f:g})" for f in factors]
     return "\n".join([
         "## RoPE stretched, without further training\n",
-        f"Each method stretches by the factor and is measured at that many times {trained} bytes; "
+        f"Each method stretches by a factor and is measured at that many times {trained} bytes; "
         f"the last column is what a text of {trained} bytes costs when RoPE is stretched by "
-        f"{factors[-1]:g} (dynamic_ntk does not stretch there). `by_parts` is Llama 3's rule "
-        "(1 and 4 turns), `yarn` has its ramp from 0.5 to 4 turns, `yarn_released` the released 1 "
-        f"to 32, of which {trained} bytes hold at most 20.\n",
+        f"{factors[-1]:g}. `unchanged` never stretches, and `dynamic_ntk` (with f = 2) not in that "
+        "column. `by_parts` is Llama 3's rule (1 and 4 turns), `yarn` has its ramp from 0.5 to 4 "
+        f"turns, `yarn_released` the released 1 to 32, of which {trained} bytes hold at most 20. "
+        "The factors of `longrope` were searched for on training text.\n",
         table(["method", *heads, f"{trained}, x {factors[-1]:g}"],
               [[name, *map(_mean, columns)] for name, columns in rows.items()], RIGHT),
         "\n" + _errors(zip(*rows.values(), strict=True)),
@@ -216,18 +223,18 @@ def _tuned(records: Sequence[Record], factor: float) -> str:
         for column in zip(*rows.values(), strict=True)
         for length in (reached, 2 * reached)
     ]
+    cells = [[name, *(_pair(stage, reached) for stage in row)] for name, row in rows.items()]
+    dash = " A dash: not measured." if any(" -" in cell for row in cells for cell in row) else ""
     return "\n".join([
         f"## RoPE tuned at {reached} bytes, stretched by {factor:g}\n",
-        f"At {reached} / at {2 * reached} bytes, after so many steps of tuning.\n",
-        table(["method", "0", *map(str, steps)],
-              [[name, *(_pair(stage, reached) for stage in row)] for name, row in rows.items()],
-              RIGHT),
+        f"At {reached} / at {2 * reached} bytes, after so many steps of tuning.{dash}\n",
+        table(["method", "0", *map(str, steps)], cells, RIGHT),
         "\n" + _errors(columns),
     ])  # fmt: skip
 
 
 def _errors(columns: Iterable[Sequence[Column]]) -> str:
-    """The largest standard error of a difference between two rows of a column."""
+    """How large the standard error of a difference between two rows of a column is."""
     pairs = (pair for column in columns for pair in combinations(column, 2))
     found = (_difference(one, other) for one, other in pairs)
     errors = [one.standard_error for one in found if one]
@@ -235,7 +242,8 @@ def _errors(columns: Iterable[Sequence[Column]]) -> str:
         return ""
     return (
         "The standard error, over passages, of a difference between two rows of a column is at "
-        f"most {max(errors):.3f}, and {statistics.median(errors):.3f} for half of them.\n"
+        f"most {max(errors):.3f}; for half of these differences it is at most "
+        f"{statistics.median(errors):.3f}.\n"
     )
 
 

@@ -47,8 +47,8 @@ def shift_matrix(offset: int, dim: int, base: float = 10_000.0) -> Float[Tensor,
 class Sinusoidal(PositionScheme):
     """Adds `scale` times `sinusoidal_encoding` to the token embeddings.
 
-    Each wave has amplitude `scale`, so the encoding's root mean square is `scale` / sqrt(2).
-    The default of 1 is the original's, meant for embeddings of size 1 (as `Decoder`'s are).
+    Each wave has amplitude `scale`, so the encoding's root mean square is `scale` / sqrt(2). The
+    default of 1 is the original's, which multiplies embeddings by sqrt(dim), as `Decoder` does.
     """
 
     def __init__(self, dim: int, base: float = 10_000.0, scale: float = 1.0) -> None:
@@ -61,10 +61,10 @@ class Sinusoidal(PositionScheme):
 
 
 class LearnedAbsolute(PositionScheme):
-    """Adds a row of a learned table to each token embedding (Gehring et al. 2017; BERT; GPT-2).
+    """Adds a row of a learned table to each embedding (Gehring et al. 2017, arXiv 1705.03122).
 
-    The table starts from a normal distribution with standard deviation `std`. A position beyond
-    its last row raises ValueError where positions are known: on the CPU, and on a GPU those of
+    The table starts from a normal distribution with standard deviation `std`. A position without a
+    row raises ValueError where positions are known: on the CPU, and on a GPU those of
     `consecutive_positions`. For others and in a compiled graph torch raises an error of its own.
     """
 

@@ -35,8 +35,8 @@ def rotation_table(
 
     Angles are in radians and computed in float64 (on the CPU where the device has none), since
     float32 angles are off by up to 8e-3 near position 131 072; the result is float32, on the
-    device of `positions`. Distances, which may be negative, can stand for positions. Raises
-    ValueError unless `positions` are integers. YaRN's released code multiplies here, too.
+    device of `positions`, which may be distances, too. Raises ValueError unless these are integers.
+    Source: that of `rotate`, which takes this table; the factor is here as in YaRN's released code.
     """
     check_integers(positions)
     exact = torch.device("cpu") if positions.device.type == "mps" else positions.device
@@ -57,7 +57,7 @@ def check_integers(positions: Tensor, name: str = "positions") -> None:
 def check_positions(positions: Tensor) -> None:
     """Raise ValueError unless positions are integers, of 0 or more where values are known.
 
-    Known are values on the CPU, and elsewhere those of `consecutive_positions`.
+    Known are values on the CPU, elsewhere `consecutive_positions`, and none in a compiled graph.
     """
     check_integers(positions)
     known = known_range(positions)

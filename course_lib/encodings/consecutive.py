@@ -2,7 +2,7 @@
 
 A look at values makes a GPU wait and breaks a compiled graph, so values are read on the CPU only.
 Elsewhere `consecutive_positions` are known, and all others are computed with in the general way.
-No short cut changes a result: each computes one number for a distance instead of one for a pair.
+Up to rounding no short cut changes a result: it computes once what all pairs at a distance share.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def consecutive_positions(
 
     The same tensor as torch.arange(start, start + length) in int64. On a GPU only these positions
     take the short cuts, such as the fused causal kernel. A copy, a part, or a tensor that was
-    changed in place is as any other: make positions where they are used instead of moving them.
+    changed in place is like any other: make positions where they are used instead of moving them.
     """
     with torch.inference_mode(False):  # tensors of inference mode have no version
         positions = torch.arange(start, start + length, device=device)

@@ -38,10 +38,10 @@ class Shaw(PositionScheme):
 
     Scores gain q a_K[i - j] / sqrt(head_dim), and the output gains the sum of weights times
     a_V[i - j]. The vectors are shared by all heads and start with standard deviation `std`;
-    `on_values` False leaves the second part out, which Shaw et al. found to matter little.
+    `on_values` False leaves the second part out, which mattered little in Shaw et al.'s table 3.
 
     Source: Shaw et al. 2018, equations 3 and 4 (arXiv 1803.02155). Cost beyond the scores:
-    O(n max_distance) numbers, and one matrix of indices for all heads.
+    O(n max_distance) numbers for each head, and one matrix of indices for all heads.
     """
 
     looks_at_queries = True

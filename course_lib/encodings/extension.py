@@ -1,6 +1,8 @@
 """Context extension: other frequencies for a trained RoPE, so that it reads further.
 
-Every method returns `ScaledFrequencies`; `Rotary(head_dim, **scaled._asdict())` uses them.
+Every method returns `ScaledFrequencies`; `Rotary(head_dim, **scaled._asdict())` uses them. All
+raise ValueError, by the argument's name, for a `factor` below 1, a `dim` that is odd or below 4, an
+`original_length` below 2, a `base` of 1 or less, and a ramp whose slow end is not below the fast.
 """
 
 from __future__ import annotations
@@ -37,8 +39,7 @@ def interpolated(frequencies: Float[Tensor, " pairs"], factor: float) -> ScaledF
 def ntk_aware(dim: int, base: float, factor: float) -> ScaledFrequencies:
     """A larger base, base * factor^(dim / (dim - 2)).
 
-    The fastest pair is unchanged and the slowest exactly `factor` times slower. Raises ValueError
-    for dim 2, whose only pair is both.
+    The fastest pair is unchanged, and the slowest exactly `factor` times slower.
 
     Source: bloc97 2023, NTK-aware scaled RoPE; Peng et al. 2023, definition 1 (arXiv 2309.00071).
     """

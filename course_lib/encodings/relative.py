@@ -18,7 +18,7 @@ def relative_positions(
 ) -> Int[Tensor, "*batch queries keys"]:
     """How far each key stands before each query: i - j, negative for keys that come after.
 
-    Counted in int64, where narrower and unsigned integers would wrap around.
+    In int64, which does not wrap around as narrow integers do. ValueError unless both are integers.
     """
     check_integers(q_positions, "q_positions")
     check_integers(k_positions, "k_positions")
@@ -28,7 +28,8 @@ def relative_positions(
 def clip_to_index(relative: Int[Tensor, "*shape"], max_distance: int) -> Int[Tensor, "*shape"]:
     """Distances clipped to -max_distance..max_distance and counted from 0, as rows of a table.
 
-    Source: Shaw et al. 2018, equation 5 (arXiv 1803.02155), which clips j - i instead of i - j.
+    Raises ValueError for a negative `max_distance`. Source: Shaw et al. 2018, section 3.2 (arXiv
+    1803.02155), which clips j - i instead of i - j.
     """
     if max_distance < 0:
         raise ValueError(f"max_distance must be 0 or more, got {max_distance}")
@@ -84,7 +85,7 @@ def alibi_slopes(num_heads: int) -> Float[Tensor, " heads"]:
 
 
 class NoPosition(PositionScheme):
-    """All doors shut: what attention sees by itself."""
+    """All doors shut: attention sees what tokens there are, and their order only by its mask."""
 
 
 class DistanceBias(PositionScheme):
@@ -108,7 +109,7 @@ class DistanceBias(PositionScheme):
 
 
 class ClippedBias(DistanceBias):
-    """score + b[head, clip(i - j)]: T5's learned bias with Shaw's `clip_to_index`, from zero."""
+    """score + b[head, clip_to_index(i - j)], where b is learned, as T5's is, and starts at zero."""
 
     def __init__(self, num_heads: int, max_distance: int) -> None:
         super().__init__()
@@ -123,10 +124,10 @@ class ClippedBias(DistanceBias):
 
 
 class T5Bias(DistanceBias):
-    """score + b[head, t5_bucket(i - j)], where b is learned, from zero. Source: `t5_bucket`'s.
+    """score + b[head, t5_bucket(i - j)], where b is learned and starts at zero.
 
-    Added to scores divided by sqrt(head_dim), as everywhere in this package; T5 itself leaves the
-    division out.
+    Source: that of `t5_bucket`. Added to scores divided by sqrt(head_dim), as everywhere in this
+    package; T5 itself leaves the division out.
     """
 
     def __init__(
@@ -150,8 +151,8 @@ class T5Bias(DistanceBias):
 class ALiBi(DistanceBias):
     """score - slope[head] |i - j|: slopes and source are those of `alibi_slopes`.
 
-    Nothing is learned. Distances are whole numbers and slopes float64 until the product is taken,
-    so half precision rounds once.
+    Nothing is learned, and nothing is rounded to half precision before the product is taken. The
+    paper has causal models only; |i - j| for keys after the query is a later extension.
     """
 
     def __init__(self, num_heads: int) -> None:

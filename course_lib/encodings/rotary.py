@@ -83,7 +83,8 @@ class Rotary(PositionScheme):
 
     `frequencies` (radians per position) and `attention_factor` replace the default ones, as
     context extension does: `Rotary(64, **yarn(...)._asdict())`. They are kept in float64, outside
-    of the module's buffers: no change of the model's dtype or device rounds them.
+    of the module's buffers: no change of the model's dtype or device rounds them. Raises ValueError
+    for widths, names and shapes that do not fit. Formula and source: those of `rotate`.
     """
 
     def __init__(
@@ -119,10 +120,9 @@ class Rotary(PositionScheme):
     def rotate(
         self, q: Tensor, k: Tensor, q_positions: Tensor, k_positions: Tensor
     ) -> tuple[Tensor, Tensor]:
-        table = self.table(q_positions)
-        return self._turn(q, table), self._turn(
-            k, table if k_positions is q_positions else self.table(k_positions)
-        )
+        q_table = self.table(q_positions)
+        k_table = q_table if k_positions is q_positions else self.table(k_positions)
+        return self._turn(q, q_table), self._turn(k, k_table)
 
     def table(self, positions: Int[Tensor, "*batch length"]) -> tuple[Tensor, Tensor]:
         """Cosines and sines that broadcast over heads."""

@@ -13,28 +13,28 @@ DOORS = ("embed", "rotate", "score_bias", "read")
 
 
 class PositionScheme(nn.Module):
-    """A way to tell a transformer where its tokens are.
+    """A way to give a transformer the positions of its tokens.
 
-    A scheme overrides the doors it opens; the others stay as they are here, shut. Positions are
-    zero-based integers of shape (length,) or (batch, length), given with every call: a scheme
-    never infers them from the length of a tensor and keeps nothing between calls.
-
-    Tensors that are plain attributes, such as frequencies in float64, follow the module to another
-    device, so that no call has to copy them, but never to another dtype, which would round them.
+    A scheme overrides the doors that it opens; the others stay as they are here, shut. Positions
+    are zero-based integers of shape (length,) or (batch, length), given with every call: a scheme
+    never infers them from a tensor's length, and keeps nothing between calls. It raises ValueError
+    for tensors of other sizes than its own. Its plain tensors, such as frequencies in float64,
+    follow the module to another device (but not to MPS, which has no float64), and never to another
+    dtype, which would round them.
     """
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
         for name, value in vars(self).items():
             if isinstance(value, Tensor):
                 device = fn(value.new_empty(0, dtype=torch.float32)).device
-                if device.type != "mps":  # which has no float64
+                if device.type != "mps":
                     setattr(self, name, value.to(device))
         return super()._apply(fn, recurse)
 
     looks_at_queries = False
     """Whether a bias or what is read depends on queries, too, and is as large as all scores.
 
-    On a CPU and without gradients, attention then goes through some queries at a time.
+    On a CPU, without gradients and without a mask, attention then takes some queries at a time.
     """
 
     @property

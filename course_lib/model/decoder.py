@@ -136,8 +136,8 @@ class Decoder(nn.Module):
     """Token embeddings, blocks, and a score for every token of the vocabulary.
 
     `scheme` serves all layers, or is a function from layer number to scheme; only the first
-    layer's scheme sees the embeddings. Embeddings start with standard deviation 1 / sqrt(dim) and
-    are multiplied by sqrt(dim), as in Vaswani et al. 2017, so a scheme adds to numbers of size 1.
+    layer's scheme sees the embeddings. These start with standard deviation 1 / sqrt(dim) and are
+    multiplied by sqrt(dim) (Vaswani et al. 2017, section 3.4): a scheme adds to numbers of size 1.
     """
 
     def __init__(

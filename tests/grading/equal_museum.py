@@ -1,12 +1,9 @@
 """Small changes to the museum's solutions that leave them right, and why."""
 
-FAR_CALL = (
-    "in `far = embed(torch.zeros(1, 2, 4, dtype=torch.bfloat16), torch.tensor([256, 257]), 1)`"
-)
-FAR_APART = 'in `assert (far[0, 0] - far[0, 1]).abs().max() > 0.1, "256 and 257 are the same"`'
-GOT = "in `got = embed(torch.zeros(2, 3, 4), torch.tensor([0, 3, 11]), 2)`"
-EXPANDED = 'in `assert torch.allclose(got, expected.expand(2, 3, 4), atol=1e-3), "wrong numbers"`'
-FREQUENCIES = "in `angles = torch.tensor([0, 1.5, 5.5])[:, None] / torch.tensor([1.0, 100.0])`"
+AT = "in `positions = torch.tensor([0, 3, 11, 257, 1500])`"
+ALLOWED = "in `for dtype, allowed in ((torch.float32, 0.001), (torch.bfloat16, 0.02)):`"
+GOT = "in `got = embed(torch.zeros(2, 5, 4, dtype=dtype), positions, factor).float()`"
+OFF = 'in `assert off < allowed, f"off by {off:.4f} in {dtype}, with factor {factor}"`'
 TURNED = "in `turned = turn(torch.ones(2, 2, 3, 8), positions)`"
 THETA = "in `theta = 10_000 ** (-torch.arange(0, 8, 2) / 8)`"
 TEXTS = "in `positions = torch.tensor([[0, 3, 17], [5, 6, 40]])`"
@@ -23,13 +20,17 @@ ZEROS = (
 FAR_BIAS = "in `far = t5_bias(table, torch.tensor([500]), torch.tensor([497, 501, 0, 900]))`"
 MADE = "in `frequencies = make(64, 10_000.0, 2048)`"
 LENGTHS = "in `for length in (500, 8192, 8192, 500):`"
-STRETCH = "in `stretch = max(1, length / 2048)`"
-FASTEST = 'in `assert math.isclose(fastest, 1.0, rel_tol=1e-3), "the fastest pair is kept"`'
-SLOWEST = "in `assert math.isclose(slowest, 10_000 ** (-62 / 64) / stretch, rel_tol=1e-3), length`"
+TRAINED = "in `theta = 10_000.0 ** (-torch.arange(0, 64, 2).double() / 64)`"
+SHARE = "in `share = ((2048 * theta / (2 * math.pi) - 1) / 31).clamp(0, 1)`"
+STRETCH = "in `expected = share * theta + (1 - share) * theta / max(1, length / 2048)`"
+SHARE_OFF = 'in `assert off < 0.001, f"off by a share of {off:.3f} at length {length}"`'
 
 NEVER_EQUAL = "The difference is never equal to the limit."
 WITHIN = "The expected numbers change by less than the tolerance, which the task grants."
-SAME_TEXT = "All texts of the batch are alike, so the last one is as good as the first one."
+OTHER_PLACES = (
+    "The positions still have odd ones, one that stands far beyond 256, and one beyond 1023: "
+    "rounding to bfloat16 shows at 1500 as well."
+)
 SAME_HEADS = "Both columns of the table are alike, so both heads are, too."
 OTHER_POSITIONS = (
     "The texts still have different gaps, and no wrong version errs at one of these positions "
@@ -60,17 +61,17 @@ OTHER_LENGTHS = (
 
 EQUAL = {
     "museum-waves": {
-        f"Gt to GtE {FAR_APART}": NEVER_EQUAL,
-        f"1 to 2 {FAR_CALL}": "With factor 2 a version that keeps positions in bfloat16 still "
-        "takes 257 for 256, and the first angle of a right one still changes by half a radian.",
-        f"1 to 2 {FAR_CALL}, number 2": "Two texts are as good as one.",
-        f"2 to 1 {GOT}, number 2": "One text is compared with two alike, and the version that "
-        "takes texts for positions is wrong within one text as well.",
-        f"2 to 1 {EXPANDED}": "allclose compares one text with two, as if it came twice.",
-        f"100.0 to 101.0 {FREQUENCIES}": WITHIN,
-        f"100.0 to 99.0 {FREQUENCIES}": WITHIN,
-        f"0 to -1 {FAR_APART}": SAME_TEXT,
-        f"0 to -1 {FAR_APART}, number 3": SAME_TEXT,
+        AT: OTHER_PLACES,
+        f"0.001 to 1.001 {ALLOWED}": "What is wrong in float32 is wrong in bfloat16 as well, where "
+        "0.02 is allowed.",
+        f"0.02 to 1.02 {ALLOWED}": "In bfloat16 alone only rounded positions are wrong, and at "
+        "position 1500 these make more than 1 of difference.",
+        "2 to 3 in `for factor in (1, 2):`": "The factor 3 does not divide 11 either.",
+        f".float() dropped {GOT}": "A difference of bfloat16 and float32 is float32.",
+        f"Lt to LtE {OFF}": NEVER_EQUAL,
+        f"2 to 3 {GOT}": "Three texts are as good as two.",
+        f"2 to 1 {GOT}": "The version that takes texts for positions is wrong within a single text "
+        "of several tokens.",
     },
     "museum-turn": {
         f"10000 to 10001 {THETA}": WITHIN,
@@ -137,19 +138,17 @@ EQUAL = {
     "museum-reach": {
         f"10000.0 to 10001.0 {MADE}": WITHIN,
         f"10000.0 to 9999.0 {MADE}": WITHIN,
-        f"2048 to 2049 {MADE}": WITHIN,
-        f"2048 to 2047 {MADE}": WITHIN,
-        f"2048 to 2049 {STRETCH}": WITHIN,
-        f"2048 to 2047 {STRETCH}": WITHIN,
-        f"10000 to 10001 {SLOWEST}": WITHIN,
-        f"10000 to 9999 {SLOWEST}": WITHIN,
+        f"10000.0 to 10001.0 {TRAINED}": WITHIN,
+        f"10000.0 to 9999.0 {TRAINED}": WITHIN,
+        **{f"2048 to {n} {line}": WITHIN for n in (2047, 2049) for line in (MADE, SHARE, STRETCH)},
         **{
             f"{change} {LENGTHS}{number}": OTHER_LENGTHS
             for change in ("500 to 501", "500 to 499", "8192 to 8193", "8192 to 8191")
             for number in ("", ", number 2")
         },
-        f"rel_tol= dropped {FASTEST}": "The fastest pair turns by base to the power of 0, which is "
-        "1 without any rounding.",
+        f".double() dropped {TRAINED}": WITHIN,
+        f"64 to 63 {TRAINED}, number 2": "The even numbers below 63 are those below 64.",
+        f"Lt to LtE {SHARE_OFF}": NEVER_EQUAL,
     },
     "museum-tests": {
         "2 to 3 in `test(lambda positions, dim: right_in_float64(2 * positions, dim))`": "An "

@@ -195,7 +195,7 @@ RIGHT = turning_on(lambda at, was, now: at * (now - was))
 
 REFUSED = {
     "grow-seems": [3000, 8191, 10_877, 13_533, 7882, 6526, 59.0, 8000, 8132 * 1.006],
-    "grow-which-f": [1, 2, 3, 8, 12, 4, 6, 16, 5.5],
+    "grow-which-f": [1, 4, 64, 256, 113, 5, 12, 17, 15.5],
     "grow-turn-on": [
         sines_of_one_sign, only_where_slower,
         turning_on(lambda at, was, now: at * (now - was.mean(dim=0))),

@@ -55,6 +55,15 @@ def embed_even_in_bfloat16(embed):
     assert torch.allclose(half, waves(at, 8).expand_as(half), atol=0.02)
 
 
+def embed_halved_far_out(embed):
+    """All that a room can ask, but beyond 1023 only with a factor of 2."""
+    embed_at([0, 3, 11, 1000], 1)(embed)
+    embed_at([0, 3, 11, 1999], 2)(embed)
+    at = torch.tensor([256, 257])
+    half = embed(torch.zeros(2, 2, 8, dtype=torch.bfloat16), at, 1).float()
+    assert torch.allclose(half, waves(at, 8).expand_as(half), atol=0.02)
+
+
 def embed_bfloat16_like_float32(embed):
     embed_at([0, 3, 11], 2)(embed)
     at = torch.tensor([256, 257])
@@ -197,12 +206,14 @@ def convert_moves_something(convert):
 # alibi_weights(q, k, q_positions, k_positions)
 
 
-def slope_weights(slopes, position, keys, dtype=torch.float32, head_dim=4, allowed=0.02):
+def slope_weights(
+    slopes, position, keys, dtype=torch.float32, head_dim=4, allowed=0.02, heads=None
+):
     def test(weights):
         q = torch.zeros(1, len(slopes), 1, head_dim, dtype=dtype)
         k = torch.zeros(1, len(slopes), len(keys), head_dim, dtype=dtype)
-        got = weights(q, k, torch.tensor([position]), keys)[0, :, 0].float()
-        expected = (-torch.tensor(slopes)[:, None] * (position - keys)).softmax(dim=-1)
+        got = weights(q, k, torch.tensor([position]), keys)[0, :heads, 0].float()
+        expected = (-torch.tensor(slopes)[:heads, None] * (position - keys)).softmax(dim=-1)
         assert torch.allclose(got, expected, atol=allowed)
 
     return test
@@ -225,6 +236,17 @@ def slope_with_one_column(weights):
 def slope_bfloat16_like_float32(weights):
     slope_weights(THREE, 9, FEW)(weights)
     slope_weights(THREE, 2999, MANY, torch.bfloat16, allowed=1e-5)(weights)
+
+
+def slope_first_heads(weights):
+    """The heads that are filled in are not compared."""
+    slope_weights(THREE, 9, FEW, heads=2)(weights)
+    slope_weights(THREE, 2999, MANY, torch.bfloat16, heads=2)(weights)
+
+
+def slope_powers_of_two(weights):
+    for keys, dtype in ((FEW, torch.float32), (MANY, torch.bfloat16)):
+        slope_weights([1 / 4, 1 / 16, 1 / 64, 1 / 256], int(keys[-1]), keys, dtype)(weights)
 
 
 def slope_two_and_four_heads(weights):
@@ -291,13 +313,24 @@ def reach_ends(*lengths, pick=(0, -1), allowed=1e-3):
     return test
 
 
-def reach_linear_in_turns(make):
-    """Demands one ramp for the pairs between, where the task leaves it open."""
+def reach_between_limits(make):
+    """Any ramp passes that stays between the two frequencies of each pair, in order."""
+    frequencies, trained = make(64, 10_000.0, 2048), theta(64)
+    turns = 2048 * trained / (2 * math.pi)
+    for length in (500, 8192, 8192, 500):
+        slowing, most = trained / frequencies(length).double(), max(1, length / 2048)
+        assert torch.allclose(slowing[turns >= 32], torch.ones(()).double(), rtol=1e-3)
+        assert torch.allclose(slowing[turns <= 1], torch.tensor(most).double(), rtol=1e-3)
+        assert (slowing > 0.999).all() and (slowing < 1.001 * most).all()
+        assert (slowing.diff() > -1e-3).all()
+
+
+def reach_in_one_long_text(make):
+    """The ramp is compared once, and the memory of the function is never asked."""
     frequencies, trained = make(64, 10_000.0, 2048), theta(64)
     keep = ((2048 * trained / (2 * math.pi) - 1) / 31).clamp(0, 1)
-    for length in (500, 8192, 8192, 500, 4096):
-        expected = trained * (keep + (1 - keep) / max(1, length / 2048))
-        assert torch.allclose(frequencies(length).double(), expected, rtol=1e-3)
+    expected = trained * (keep + (1 - keep) / 4)
+    assert torch.allclose(frequencies(8192).double(), expected, rtol=1e-3)
 
 
 def reach_falls(make):
@@ -393,6 +426,7 @@ REFUSED = {
     "museum-waves": [
         embed_position_0_by_hand, embed_first_row_of_each_text, embed_first_pair_only,
         embed_near_in_bfloat16, embed_even_in_bfloat16, embed_bfloat16_like_float32,
+        embed_at([0, 3, 11, 1023], 1), embed_at([0, 3, 11, 1999], 2), embed_halved_far_out,
         embed_at([0, 3, 11], 1), embed_at([0, 4, 8, 400], 4), embed_at([1, 301], 2, texts=1),
         embed_at([0, 3, 11], 2, allowed=1.0),
     ],
@@ -417,7 +451,7 @@ REFUSED = {
     "museum-slope": [
         slope_sums, slope_with_one_column, slope_bfloat16_like_float32, slope_two_and_four_heads,
         slope_weights(THREE, 9, FEW), slope_weights(THREE, 2999, MANY),
-        slope_weights(THREE, 9, FEW, allowed=0.5),
+        slope_weights(THREE, 9, FEW, allowed=0.5), slope_first_heads, slope_powers_of_two,
     ],
     "museum-buckets": [
         bias_with_gaps_on_both_sides, bias_one_query_at_a_time, bias_causal_text,
@@ -425,7 +459,8 @@ REFUSED = {
         bias_between([500], [450, 501]),
     ],
     "museum-reach": [
-        reach_linear_in_turns, reach_falls, reach_new_function_each_time, reach_exactly,
+        reach_between_limits, reach_in_one_long_text, reach_falls, reach_new_function_each_time,
+        reach_exactly, reach_ends(500, 8192, 8192, 500),
         reach_ends(8192), reach_ends(500, 8192, 500), reach_ends(8192, 8192, 2048),
         reach_ends(500, 8192, 8192, 500, pick=(0,)), reach_ends(500, 8192, 8192, 500, pick=(-1,)),
         reach_ends(500, 8192, 8192, 500, allowed=0.9),

@@ -66,6 +66,15 @@ RELABELLED: dict[str, str] = {
         "When it was written the task had 64 queries and 64 keys, and this was right. It now has "
         "40 queries, and a memory of 60 keys before them.",
     ),
+    **dict.fromkeys(
+        ("first/museum-reach-3", "second/museum-reach-1"),
+        "When it was written the task left the ramp open, so it was too strict. The task now gives "
+        "the ramp, linear in turns, and this is right.",
+    ),
+    "first/museum-reach-5": (
+        "When it was written the task left the ramp open, and this was right. The task now gives "
+        "the ramp, and a version with another one hangs in the room."
+    ),
     "first/longrope-test-7": (
         "It gives each version fresh copies of its lists. Since it was written the task has gained "
         "a version that writes into its lists, which fresh copies cannot show."

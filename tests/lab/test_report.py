@@ -48,10 +48,12 @@ def test_differences_have_the_error_that_their_reader_makes(measured_zoo):
     found = rows(page, "What length changes")
     assert found["rope"] == ["+0.000 ± 0.000", "0", *["+0.000 ± 0.000"] * 3, "+0.200 ± 0.200"]
     table = page.split("## Trained at 128 bytes")[1].split("What length changes")[0]
-    assert "at most 0.000, and 0.000 for half of them." in table  # rope and none differ in nothing
+    assert (
+        "at most 0.000; for half of these differences it is at most 0.000." in table
+    )  # rope and none differ in nothing
     changed(lambda r: r._replace(bits=(r.bits[0] + (r.scheme == "none"), r.bits[1])))
     table = report().split("## Trained at 128 bytes")[1].split("What length changes")[0]
-    assert "at most 0.500, and 0.500 for half of them." in table
+    assert "at most 0.500; for half of these differences it is at most 0.500." in table
 
 
 def test_a_longer_training_is_set_beside_the_same_seed(measured_zoo):
@@ -86,7 +88,7 @@ def test_the_page_says_who_reads(measured_zoo):
     assert len(zoo.read()) == 4 * 2 * 3
     gains = ["1000", "2", "1.00 ± 0.50 / 0.10 ± 0.00", "0.20 ± 0.00 / 0.10 ± 0.00"]
     assert rows(report(), "## Does it read?") == {"rope": gains, "none": gains}
-    assert "at most 0.06, and 0.040 for half of the numbers" in report()
+    assert "at most 0.06; for half of the numbers it is at most 0.040." in report()
 
     longer = zoo.TIERS["longer"].settings()
     more = {**runs[0], "tier": "longer", "settings": longer, "reading": looked_up(1, 2.0)}
