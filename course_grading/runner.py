@@ -13,11 +13,7 @@ import sys
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-<<<<<<< HEAD
-from dataclasses import asdict, dataclass
-=======
-from dataclasses import dataclass, replace
->>>>>>> main
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from tempfile import TemporaryDirectory
