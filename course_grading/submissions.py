@@ -65,9 +65,11 @@ def _file(path: Path, sheets: dict[str, Path]) -> list[Submission]:
 
 def _submission(path: Path, sheet: Path) -> Submission:
     try:
-        return Submission(path, sheet, first_edition_sheet(notebooks.read(path)))
+        cells = notebooks.read(path)
     except NotebookError:  # the grader says what is wrong with it
         return Submission(path, sheet)
+    belongs = _names(as_today(cells)) & _names(notebooks.read(sheet))
+    return Submission(path, sheet, first_edition_sheet(cells) if belongs else "")
 
 
 def _in_folder(folder: Path, sheets: dict[str, Path]) -> Iterator[Submission]:

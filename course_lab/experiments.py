@@ -103,6 +103,19 @@ def join_pairs(model: Decoder) -> Iterator[Case]:
         yield Case(f"each pair its own, {step}", seeing(model, partial(seen, step)), 512)
 
 
+def join_fast_pairs(model: Decoder) -> Iterator[Case]:
+    """The same where scores may be high: far distances are seen as 0 to 127, by pairs 6 to 15
+    always together."""
+
+    def seen(step: int, distance: Tensor, pair: int) -> Tensor:
+        shift = step * (pair + 1) if pair < 6 else 0
+        return torch.where(distance < TRAINED, distance, (distance + shift) % TRAINED)
+
+    yield Case("all pairs the same", seeing(model, partial(seen, 0)), 512)
+    for step in (37, 23):
+        yield Case(f"fast pairs their own, {step}", seeing(model, partial(seen, step)), 512)
+
+
 def remove_pairs(model: Decoder) -> Iterator[Case]:
     """Does the model use its slow pairs, or only not their turning?"""
     plain = frequencies_of(model)
@@ -290,6 +303,7 @@ EXPERIMENTS = {
     "hold pairs": Experiment(hold_pairs),
     "hold at": Experiment(hold_at, passages=4),
     "join pairs": Experiment(join_pairs),
+    "join fast pairs": Experiment(join_fast_pairs, passages=4),
     "remove pairs": Experiment(remove_pairs),
     "bend the ramp": Experiment(bend_ramp),
     "choose pairs": Experiment(choose_pairs),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
+from torch.nn.functional import one_hot
 
 from course_lab.tasks import IGNORE, Batch, Task, right_answers, shares_by_part
 
@@ -52,3 +53,15 @@ def accuracy_in_bins(model: nn.Module, length: int, bins: int) -> Float[Tensor, 
     exam = recall(length, batch=32)(torch.Generator().manual_seed(10**6))
     right = right_answers(model, exam, torch.arange(length))
     return shares_by_part(right, distances(exam) * bins // length)
+
+
+def commonest_share(length: int, at_least: int) -> float:
+    """What ignorance gets: the share of right answers if the value stated most often is named.
+
+    In the exam of `accuracy_in_bins`, of the questions whose key appeared `at_least` places back.
+    """
+    exam = recall(length, batch=32)(torch.Generator().manual_seed(10**6))
+    value = torch.where(exam.tokens < PAIRS, exam.tokens % VALUES, VALUES)
+    stated = one_hot(value, VALUES + 1)[..., :VALUES].cumsum(dim=1)  # so far, by value
+    asked = (exam.targets != IGNORE) & (distances(exam) >= at_least)
+    return (stated.argmax(dim=-1) == exam.targets)[asked].float().mean().item()

@@ -511,7 +511,7 @@ def _turn_on_in_place(turned, positions, was, now):
 
 
 TURN_ON = Exercise(
-    slug="grow-turn-on", title="A stretch: turned on, not turned anew",
+    slug="grow-turn-on", title="Harder: turned on, not turned anew",
     kind="implement", minutes=25, points=4, name="turn_on",
     reference=_turn_on, cases=_turn_on_cases, forbidden=("rotate", "Rotary", "rotation_table"),
     roundings=0.6, scale=_turn_on_scale,

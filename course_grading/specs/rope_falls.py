@@ -252,8 +252,8 @@ ALIBI_REACH = Exercise(
                 "This many keys hold 90 % of the weight. The question asks for 99 %.",
                 lambda: _keys_needed(0.9, 1 / 256)),
         Mistake("the lesson's window",
-                "With 128 keys the *loss* was as good as with all of them. The question here is "
-                "another: how is the weight shared?",
+                "With a text cut to 128 bytes the *loss* was nearly as good as with 512. The "
+                "question here is another: how is the weight shared?",
                 lambda: 128),
     ),
 )  # fmt: skip
@@ -496,7 +496,7 @@ def _test_free(bits: Bits) -> None:
 
 
 READS_TEST = Exercise(
-    slug="long-reads-test", title="Write the test: who reads? (stretch)",
+    slug="long-reads-test", title="Harder, write the test: who reads?",
     kind="test", minutes=20, points=5, name="test_reads", reference=_compare_orders,
     versions=(
         Version("looks the last letter up", True, _reader()),

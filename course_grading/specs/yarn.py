@@ -480,7 +480,7 @@ def _test_nothing(stretch):
 
 
 LONGROPE_TEST = Exercise(
-    slug="longrope-test", title="Stretch: a test that nothing gets past", kind="test", minutes=20,
+    slug="longrope-test", title="Harder: a test that nothing gets past", kind="test", minutes=20,
     points=3, name="test_stretch", reference=_test_at(8 * 4096, 9000, 4097, 4096, 1, same=True),
     versions=(
         Version("as the lesson says", True, _stretch()),

@@ -4,7 +4,16 @@ import pytest
 import torch
 from torch import nn
 
-from course_lab.recall import KEYS, PAIRS, VALUES, VOCAB, accuracy_in_bins, distances, recall
+from course_lab.recall import (
+    KEYS,
+    PAIRS,
+    VALUES,
+    VOCAB,
+    accuracy_in_bins,
+    commonest_share,
+    distances,
+    recall,
+)
 from course_lab.tasks import IGNORE
 
 
@@ -64,3 +73,19 @@ def test_accuracy_falls_where_the_model_stops_looking():
 def test_a_text_too_short_for_its_keys_is_refused():
     with pytest.raises(ValueError, match="above the number of keys, 16"):
         recall(16)
+
+
+def test_who_names_the_commonest_value_is_right_as_often_as_counting_finds():
+    exam = recall(100, batch=32)(torch.Generator().manual_seed(10**6))
+    back = distances(exam).tolist()
+    right = asked = 0
+    for text, answers, ago in zip(exam.tokens.tolist(), exam.targets.tolist(), back, strict=True):
+        stated = [0] * VALUES
+        for token, answer, distance in zip(text, answers, ago, strict=True):
+            if token < PAIRS:
+                stated[token % VALUES] += 1
+            elif answer != IGNORE and distance >= 30:
+                asked += 1
+                right += stated.index(max(stated)) == answer
+    assert abs(commonest_share(100, at_least=30) - right / asked) < 1e-6
+    assert right / asked > 1.5 / VALUES
