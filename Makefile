@@ -7,7 +7,7 @@ ARGS =
 run = "$(VENV)/bin/python" -m
 
 .DEFAULT_GOAL = help
-.PHONY: help lab test lint grade update exercises bench mutants zoo constraints core-environment test-environment
+.PHONY: help lab test lint grade class update exercises bench mutants zoo constraints core-environment class-environment test-environment
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -32,6 +32,9 @@ lint: test-environment ## check style and types only
 grade: core-environment ## grade your exercises
 	@"$(VENV)/bin/course" grade $(ARGS)
 
+class: class-environment ## grade a class: make class ARGS="SUBMISSIONS --out RESULTS"
+	@"$(VENV)/bin/course" grade-class $(ARGS)
+
 update: core-environment ## bring a newer release, and carry your answers over
 	@"$(VENV)/bin/course" update $(ARGS)
 
@@ -54,6 +57,9 @@ constraints: core-environment ## write constraints.txt anew, with the newest ver
 
 core-environment:
 	@VENV="$(VENV)" PYTHON="$(PYTHON)" sh tools/setup.sh core
+
+class-environment:
+	@VENV="$(VENV)" PYTHON="$(PYTHON)" sh tools/setup.sh class
 
 test-environment:
 	@VENV="$(VENV)" PYTHON="$(PYTHON)" sh tools/setup.sh test

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import NoReturn
 
 from course_grading import notebooks, report, runner, submissions
+from course_grading.classes.command import add_arguments as add_class_arguments
+from course_grading.classes.command import grade_class
 from course_lab.command_line import Arguments, add_command, folder_for, home
 from course_lab.command_line import run as run_command
 from course_lab.errors import CourseError
@@ -156,7 +158,10 @@ def parser(laboratory: bool = True) -> argparse.ArgumentParser:
         grading.add_argument(f"--{kind}", type=Path, metavar="FILE", help=f"write {kind} there")
     grading.add_argument("--start-method", choices=("fork", "spawn"), help=argparse.SUPPRESS,
                          default=runner.START_METHOD)  # fmt: skip
-    grading.add_argument("--timeout", type=_seconds, default=60.0, help="seconds for each cell")
+    classes = add_learners("grade-class", grade_class)
+    add_class_arguments(classes)
+    for command in (grading, classes):
+        command.add_argument("--timeout", type=_seconds, default=60.0, help="seconds for each cell")
     generating = add_learners("exercises", exercises)
     generating.add_argument("--solutions", type=Path, default=home("solutions"), metavar="DIR")
     generating.add_argument("--force", action="store_true", help="replace changed ones as well")
@@ -178,7 +183,9 @@ def parser(laboratory: bool = True) -> argparse.ArgumentParser:
 def main(argv: list[str] | None = None) -> int:
     """Run one command; 2 for a call that cannot be carried out."""
     given = sys.argv[1:] if argv is None else argv
-    return run_command(parser(laboratory=given[:1] not in (["grade"], ["reset"])), given)
+    return run_command(
+        parser(laboratory=given[:1] not in (["grade"], ["grade-class"], ["reset"])), given
+    )
 
 
 if __name__ == "__main__":

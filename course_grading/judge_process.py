@@ -11,12 +11,12 @@ import json
 import os
 import re
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from multiprocessing.connection import Connection
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import nbval.plugin
 import pytest
@@ -25,6 +25,9 @@ from course_grading import processes
 from course_grading.kernels import KernelDied, WaitingKernel, WatchedKernel
 from course_grading.notebooks import Cell, as_notebook, write
 from course_grading.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from course_grading.classes.sandbox import Sandbox
 
 SETUP = 90.0
 """Seconds at least for a cell that came with the notebook: a slow machine is not the learner's."""
@@ -49,6 +52,10 @@ class Plan:
     """Names of cells that are not to be run again."""
     alone: str = ""
     """The only exercise whose cells are run, if there is one."""
+    seed: int | None = None
+    """What the questions are drawn from; None for other ones each time."""
+    sandbox: Sandbox | None = None
+    """Where the kernel runs; None for a process beside this one."""
 
 
 def run(plan: Plan, events: Connection) -> None:
@@ -58,7 +65,12 @@ def run(plan: Plan, events: Connection) -> None:
     processes.adopt_orphans()
     processes.default_signals()
     _be_silent(plan.folder)
-    WatchedKernel.waiting = WaitingKernel(processes.context(plan.start_method))
+    if plan.sandbox:
+        WatchedKernel.waiting, WatchedKernel.transport = plan.sandbox.kernel(), "ipc"
+        WatchedKernel.folder = plan.sandbox.new_folder()
+    else:
+        WatchedKernel.waiting = WaitingKernel(processes.context(plan.start_method))
+        WatchedKernel.folder = plan.folder
     try:
         judge = Judge(plan, events)
         if judge.cells:
@@ -101,7 +113,7 @@ class Judge:
         if not checks:
             self.cells = {}
         self.questions = {
-            cell.exercise: draw(self.exercises[cell.exercise], Random(secrets.randbits(64)))
+            cell.exercise: draw(self.exercises[cell.exercise], self._chance(cell.exercise))
             for cell in checks
         }
         self.trouble: dict[str, Verdict] = {}
@@ -113,6 +125,11 @@ class Judge:
         """Tell of an event. As JSON: what is read of it runs nothing."""
         self.events.send_bytes(json.dumps({"event": event, **fields}).encode())
 
+    def _chance(self, slug: str) -> Random:
+        """For each exercise its own, whatever else is asked in this round."""
+        seed = secrets.randbits(64) if self.plan.seed is None else self.plan.seed
+        return Random(f"{seed} {slug}")
+
     def run_notebook(self) -> None:
         """Let nbval run the cells; its exit status says nothing, the events say all."""
         folder = self.plan.folder
@@ -120,7 +137,7 @@ class Judge:
         sources = [Cell(name, self._source(name)) for name in self.cells]
         write(notebook, as_notebook(sources))
         settings.write_text("[pytest]\n")
-        WatchedKernel.folder, WatchedKernel.max_output = folder, self.plan.max_output
+        WatchedKernel.max_output = self.plan.max_output
         nbval.plugin.RunningKernel = WatchedKernel
         options = ["--nbval-lax", "--nbval-current-env", "--noconftest", "-q", "-p", "nbval.plugin"]
         options += ["-c", str(settings), "--rootdir", str(folder), "-p", "no:cacheprovider"]
@@ -184,6 +201,7 @@ class Judge:
     def _judge_check(self, slug: str, problem: Verdict | None, outputs: list[Any]) -> None:
         from course_grading.asking import MIME
         from course_grading.judging import judge
+        from course_grading.likeness import likeness
 
         exercise = self.exercises[slug]
         sent = [data[MIME] for out in outputs if MIME in (data := out.get("data", {}))]
@@ -196,7 +214,11 @@ class Judge:
             self._verdict(slug, self.trouble.get(slug, missing))
         else:
             try:
-                verdict = judge(exercise, self.questions[slug], sent[0]["outcomes"])
+                outcomes = sent[0]["outcomes"]
+                verdict = judge(exercise, self.questions[slug], outcomes)
+                if verdict.verdict == "failed":
+                    alike = likeness(exercise.kind, self.questions[slug], outcomes)
+                    verdict = replace(verdict, alike=alike)
             except Exception as error:  # whatever a kernel sends, the other exercises are graded
                 message = f"the answer could not be judged: {error!r:.300}"
                 verdict = Verdict("error", message=message)

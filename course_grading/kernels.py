@@ -14,7 +14,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import BaseContext
 from pathlib import Path
 from queue import Empty
-from typing import Any
+from typing import Any, Protocol
 
 from jupyter_client.manager import KernelManager
 from jupyter_client.provisioning import LocalProvisioner
@@ -25,6 +25,18 @@ from course_grading import processes
 
 class KernelDied(Exception):
     """The kernel is gone; the message says how."""
+
+
+class Waiting(Protocol):
+    """What becomes a kernel when it is told which. As subprocess.Popen, for Jupyter."""
+
+    pid: int
+    group: int | None
+    """Of processes, which signals are sent to; None if only the kernel itself can send them."""
+
+    def begin(self, connection_file: str, folder: str, environment: dict[str, str]) -> None: ...
+    def poll(self) -> int | None: ...
+    def end_all(self) -> None: ...
 
 
 class WaitingKernel:
@@ -38,6 +50,7 @@ class WaitingKernel:
         self.process.start()
         order.close()
         self.pid: int = self.process.pid
+        self.group: int | None = self.pid
 
     def begin(self, connection_file: str, folder: str, environment: dict[str, str]) -> None:
         """Become the kernel that this connection file describes."""
@@ -63,6 +76,11 @@ class WaitingKernel:
     def terminate(self) -> None:
         self.process.terminate()
 
+    def end_all(self) -> None:
+        """End the kernel and what runs in its group."""
+        if self.poll() is None:
+            os.killpg(self.pid, signal.SIGKILL)
+
 
 def _wait(orders: Connection, start_method: str) -> None:
     """In the new process: wait, and be a kernel, with no file open that was ours."""
@@ -80,6 +98,11 @@ def _wait(orders: Connection, start_method: str) -> None:
     except EOFError:
         return
     orders.close()
+    become(connection_file, folder, environment)
+
+
+def become(connection_file: str, folder: str, environment: dict[str, str]) -> None:
+    """Be the kernel that this connection file describes, until it is ended."""
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
@@ -100,13 +123,13 @@ def _close_all_but(kept: int) -> None:
 class WaitingProvisioner(LocalProvisioner):
     """Where Jupyter gets a kernel from that was there before it asked."""
 
-    waiting: WaitingKernel
+    waiting: Waiting
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> Any:
         self.process = self.waiting  # type: ignore[assignment]
-        self.pid = self.pgid = self.waiting.pid
         assert self.parent
         self.waiting.begin(self.parent.connection_file, kwargs["cwd"], kwargs["env"])
+        self.pid, self.pgid = self.waiting.pid, self.waiting.group
         return self.connection_info
 
 
@@ -122,8 +145,10 @@ class WaitingProvisioner(LocalProvisioner):
 class WatchedKernel(RunningKernel):
     """nbval's kernel, but a dead one is noticed at once, and one that floods us is stopped."""
 
-    waiting: WaitingKernel
+    waiting: Waiting
     folder: Path
+    """Where its connection file is, and the empty folder that it runs in."""
+    transport = "tcp"
     max_output: int
     patience = 5.0
     """Seconds that a cell has to end after it was interrupted."""
@@ -136,6 +161,7 @@ class WatchedKernel(RunningKernel):
             kernel_name=kernel_name,
             kernel_spec_manager=NbvalKernelspecManager(),
             connection_file=str(self.folder / "kernel.json"),
+            transport=self.transport,
         )
         provisioner = WaitingProvisioner(
             kernel_id="graded", kernel_spec=self.km.kernel_spec, parent=self.km
@@ -218,7 +244,6 @@ class WatchedKernel(RunningKernel):
     def stop(self) -> None:
         """Without the second that Jupyter gives a kernel to leave by itself."""
         self.kc.stop_channels()
-        if self.waiting.poll() is None:
-            os.killpg(self.waiting.pid, signal.SIGKILL)
+        self.waiting.end_all()
         self.km.cleanup_resources()
         del self.km

@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import signal
 import sys
+from collections.abc import Collection
 from contextlib import suppress
 from multiprocessing.context import BaseContext
 from pathlib import Path
@@ -42,9 +43,9 @@ def end_with_parent() -> None:
     _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def end_children() -> None:
-    """Kill every child, and on Linux those that are adopted while this goes on."""
-    while children := _children():
+def end_children(spared: Collection[int] = ()) -> None:
+    """Kill every child but those, and on Linux those that are adopted while this goes on."""
+    while children := set(_children()).difference(spared):
         for pid in children:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)

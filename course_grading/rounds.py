@@ -144,6 +144,8 @@ def run_round(plan: Plan) -> Round:
     """One judge, which may end in any way it likes."""
     with TemporaryDirectory(dir=plan.folder, ignore_cleanup_errors=True) as folder:
         plan = replace(plan, folder=Path(folder))
+        if plan.sandbox:
+            plan.sandbox.be_there()
         context = processes.context(plan.start_method)
         receiver, sender = context.Pipe(duplex=False)
         judge = context.Process(target=run, args=(plan, sender))  # type: ignore[attr-defined]
@@ -160,7 +162,7 @@ def run_round(plan: Plan) -> Round:
             judge.join(5)
         judge.kill()
         judge.join()
-        processes.end_children()
+        processes.end_children(spared=[plan.sandbox.pid] if plan.sandbox else [])
         last = _last_line(plan.folder / "errors.txt")
     result = read_events(events, judge.exitcode or 0)
     ended = ended or f"the judge ended with status {judge.exitcode}."

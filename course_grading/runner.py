@@ -13,11 +13,11 @@ import sys
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from course_grading import notebooks, submissions
 from course_grading.notebooks import Listed
@@ -25,6 +25,9 @@ from course_grading.processes import START_METHOD
 from course_grading.renamed import EXERCISES as OF_THE_FIRST_EDITION
 from course_grading.submissions import Submission
 from course_grading.verdicts import Graded, GradedNotebook, Report, Verdict
+
+if TYPE_CHECKING:
+    from course_grading.classes.sandbox import Limits
 
 SPECS = "course_grading.specs"
 MAX_OUTPUT = 4_000_000
@@ -44,6 +47,10 @@ class Settings:
     max_output: int = MAX_OUTPUT
     start_method: str = START_METHOD
     """How judges and kernels are started, see `processes`."""
+    seed: int | None = None
+    """What questions are drawn from; None for other ones each time."""
+    sandbox: Limits | None = None
+    """What a learner's code may use in its sandbox; None for kernels without one."""
 
 
 def exercises_of(sheet: Path) -> list[Listed]:
@@ -97,13 +104,17 @@ class Service:
         self.process: subprocess.Popen[str] | None = None
         self.ended = False
 
-    def grade(self, submission: Submission, progress: Progress) -> GradedNotebook:
-        """The verdicts on one notebook."""
+    def grade(
+        self, submission: Submission, progress: Progress, learner: str = ""
+    ) -> GradedNotebook:
+        """The verdicts on one notebook; a sandbox is kept while the learner is the same."""
         settings = self.settings
         limits = {"timeout": settings.timeout, "max_output": settings.max_output,
-                  "start_method": settings.start_method}  # fmt: skip
+                  "start_method": settings.start_method, "seed": settings.seed}  # fmt: skip
         files = {"path": str(submission.path.absolute()), "sheet": str(submission.sheet.absolute())}
         request = files | {"specs": settings.specs, "limits": limits}
+        if settings.sandbox:
+            request["sandbox"] = {"learner": learner, "limits": asdict(settings.sandbox)}
         exercises = exercises_of(submission.sheet)
         settled = 0
         try:

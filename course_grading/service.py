@@ -11,9 +11,12 @@ import os
 import signal
 import sys
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from course_grading import processes
+
+if TYPE_CHECKING:
+    from course_grading.classes.sandbox import Sandbox
 
 PARSES_ADDRESSES = "rfc3987_syntax"
 """Needs a second to be imported, by jsonschema, which asks for it and does without it as well."""
@@ -34,15 +37,41 @@ def main() -> int:
     """Grade what is asked for, one notebook after the other, until stdin ends."""
     answers = open(os.dup(1), "w", encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    processes.end_with_parent()
     processes.keep_to_ourselves()
     processes.adopt_orphans()
     signal.signal(signal.SIGTERM, _leave)
+    sandboxes = Sandboxes()
     try:
         for line in sys.stdin:
-            _grade(json.loads(line), answers)
+            _grade(json.loads(line), answers, sandboxes)
     finally:
+        sandboxes.end()
         processes.end_children()
     return 0
+
+
+class Sandboxes:
+    """The sandbox of the learner whose notebooks are being graded: one at a time."""
+
+    def __init__(self) -> None:
+        self.learner: str | None = None
+        self.sandbox: Sandbox | None = None
+
+    def of(self, learner: str, limits: dict[str, Any]) -> Sandbox:
+        """This learner's, a new one if the last was another's or has ended."""
+        from course_grading.classes.sandbox import Limits, Sandbox
+
+        if self.learner != learner or not (self.sandbox and self.sandbox.lives()):
+            self.end()
+            self.learner, self.sandbox = learner, Sandbox(Limits(**limits))
+        return self.sandbox
+
+    def end(self) -> None:
+        """End it, if there is one."""
+        if self.sandbox:
+            self.sandbox.end()
+        self.learner = self.sandbox = None
 
 
 def _leave(*_: object) -> NoReturn:
@@ -50,7 +79,7 @@ def _leave(*_: object) -> NoReturn:
     os._exit(143)
 
 
-def _grade(request: dict[str, Any], answers: Any) -> None:
+def _grade(request: dict[str, Any], answers: Any, sandboxes: Sandboxes) -> None:
     if request["limits"]["start_method"] == "fork":
         preload()
     from course_grading.rounds import grade_notebook
@@ -58,8 +87,11 @@ def _grade(request: dict[str, Any], answers: Any) -> None:
     def tell(**fields: Any) -> None:
         print(json.dumps(fields), file=answers, flush=True)
 
+    limits = request["limits"]
+    if "sandbox" in request:
+        limits["sandbox"] = sandboxes.of(**request["sandbox"])
     graded = grade_notebook(
-        Path(request["path"]), Path(request["sheet"]), request["specs"], request["limits"],
+        Path(request["path"]), Path(request["sheet"]), request["specs"], limits,
         settled=lambda: tell(settled=1),
     )  # fmt: skip
     tell(graded=graded.plain())

@@ -56,7 +56,7 @@ def _file(path: Path, sheets: dict[str, Path]) -> list[Submission]:
         raise CourseError(f"{path} is no exercise notebook; there are {known}")
     if not path.exists() and not path.parent.is_dir():
         raise CourseError(f"there is no file {path}")
-    copied = [sheets[path.name]] if path.name in sheets else _recognised(path, sheets)
+    copied = [sheets[path.name]] if path.name in sheets else recognised(path, sheets)
     if not copied:
         known = ", ".join(sheets)
         raise CourseError(f"{path} is no exercise notebook: it has no cell of {known}")
@@ -81,7 +81,7 @@ def _in_folder(folder: Path, sheets: dict[str, Path]) -> Iterator[Submission]:
     files = sorted(folder.glob("*.ipynb"))
     copies: dict[Path, list[Path]] = {}
     for path in files:
-        for sheet in [] if path.name in sheets else _recognised(path, sheets):
+        for sheet in [] if path.name in sheets else recognised(path, sheets):
             copies.setdefault(sheet, []).append(path)
     exact = [sheet for sheet in sheets.values() if (folder / sheet.name).exists()]
     if not exact and not copies:
@@ -99,7 +99,7 @@ def _elsewhere(folder: Path, sheets: dict[str, Path]) -> str:
         {
             str(path.parent.relative_to(folder))
             for path in folder.glob("*/**/*.ipynb")
-            if not NOT_OURS.search(str(path)) and (path.name in sheets or _recognised(path, sheets))
+            if not NOT_OURS.search(str(path)) and (path.name in sheets or recognised(path, sheets))
         }
     )
     if not below:
@@ -108,7 +108,7 @@ def _elsewhere(folder: Path, sheets: dict[str, Path]) -> str:
     return f", but {len(below)} of the folders below it have: {named}; grade each by itself"
 
 
-def _recognised(path: Path, sheets: dict[str, Path]) -> list[Path]:
+def recognised(path: Path, sheets: dict[str, Path]) -> list[Path]:
     """The released sheets whose answers or checks are in the file at `path`.
 
     There are several if the file is an earlier release's sheet that was split since.

@@ -31,6 +31,8 @@ class Verdict:
     points: int = 0
     message: str = ""
     mistake: str | None = None
+    alike: str = field(default="", compare=False)
+    """The same for answers that failed in the same way on the same questions."""
     pictured: tuple[Tensor, Tensor] | None = field(default=None, compare=False)
     """Expected and got, where a picture shows more than the message."""
 
@@ -41,7 +43,8 @@ class Verdict:
         message, mistake = plain.get("message"), plain.get("mistake")
         if verdict not in NEXT_STEPS or not isinstance(points, int):
             raise ValueError(f"not a verdict: {plain!r:.80}")
-        return cls(str(verdict), points, str(message), None if mistake is None else str(mistake))
+        named = None if mistake is None else str(mistake)
+        return cls(str(verdict), points, str(message), named, str(plain.get("alike", "")))
 
     def plain(self) -> dict[str, Any]:
         """As JSON can hold it: without the picture."""
@@ -50,6 +53,7 @@ class Verdict:
             "points": self.points,
             "message": self.message,
             "mistake": self.mistake,
+            "alike": self.alike,
         }
 
 
@@ -88,6 +92,7 @@ class Graded:
             "max_points": self.max_points,
             "verdict": self.verdict.verdict,
             "mistake": self.verdict.mistake,
+            "alike": self.verdict.alike,
             "message": self.message,
         }
 

@@ -20,6 +20,7 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT = PYPROJECT["project"]
 CORE = [Requirement(text) for text in PROJECT["dependencies"]]
 TEST = [Requirement(text) for text in PROJECT["optional-dependencies"]["test"]]
+CLASS = [Requirement(text) for text in PROJECT["optional-dependencies"]["class"]]
 BUILD = [Requirement(text) for text in PYPROJECT["build-system"]["requires"]]
 LINES = (ROOT / "constraints.txt").read_text().splitlines()
 PINS = [Requirement(line) for line in LINES if line and not line.startswith("#")]
@@ -120,10 +121,12 @@ def test_conda_gets_the_same_packages_under_the_same_constraints() -> None:
 
 # Imported inside functions, which work where a learner has installed it.
 OPTIONAL = {("course_lab/local_models.py", "transformers")}
+CLASSES = "course_grading/classes/"
 
 
 def test_what_the_package_imports_is_declared() -> None:
     declared = {canonicalize_name(requirement.name) for requirement in CORE}
+    for_classes = {canonicalize_name(requirement.name) for requirement in CLASS}
     providers = metadata.packages_distributions()
     undeclared = set()
     files = [path for package in PACKAGES for path in (ROOT / package).rglob("*.py")]
@@ -142,7 +145,7 @@ def test_what_the_package_imports_is_declared() -> None:
                 if node.col_offset > 0 and (here, module) in OPTIONAL:
                     continue
                 names = {canonicalize_name(name) for name in providers.get(module, [module])}
-                if not names & declared:
+                if not names & (declared | (for_classes if here.startswith(CLASSES) else set())):
                     undeclared.add(f"{here} imports {module}")
     assert undeclared == set()
 
@@ -157,3 +160,7 @@ def test_the_workflow_runs_what_contributors_run_from_the_oldest_python_on() -> 
     assert all(machine["python"] in oldest for machine in machines)
     assert "3.11" in [machine["python"] for machine in machines]
     assert any(machine["os"].startswith("macos") for machine in machines)
+
+
+def test_what_grades_a_class_is_tested_too() -> None:
+    assert {str(requirement) for requirement in CLASS} <= {str(one) for one in TEST}

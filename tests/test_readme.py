@@ -37,7 +37,9 @@ def test_python_runs():
     assert run.returncode == 0, run.stderr
 
 
-@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "docs/notation.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "CONTRIBUTING.md", "docs/notation.md", "docs/teaching.md"]
+)
 def test_links_lead_somewhere(page):
     for link in re.findall(r"\]\((?!https?:)([^)#]+)", (ROOT / page).read_text()):
         assert ((ROOT / page).parent / link).exists(), link

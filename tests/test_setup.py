@@ -257,6 +257,19 @@ def test_learners_install_no_test_tools(checkout: Checkout) -> None:
     assert not installs(checkout.calls())
 
 
+def test_a_teacher_installs_what_grades_a_class_and_no_test_tools(checkout: Checkout) -> None:
+    checkout.add_python()
+    checkout.make("class")
+    assert [call[-1] for call in installs(checkout.calls())] == ["setuptools", ".[class]"]
+    assert checkout.stamps() == [".course-class"]
+    checkout.make("lab")
+    assert not installs(checkout.calls())
+    checkout.make("test")
+    checkout.calls()
+    checkout.make("class")
+    assert not installs(checkout.calls())
+
+
 def test_every_installation_is_constrained(checkout: Checkout) -> None:
     checkout.add_python()
     checkout.make("test")
@@ -328,7 +341,7 @@ def test_grade_hands_arguments_and_failure_on(checkout: Checkout) -> None:
     assert checkout.make("grade").returncode != 0
 
 
-def test_ci_installs_a_browser_only_if_there_is_none(checkout: Checkout) -> None:
+def test_ci_installs_what_the_system_lacks_and_nothing_else(checkout: Checkout) -> None:
     note = '#!/bin/sh\nprintf "<%s>" "{name}" "$@" >>"$CALLS"; echo >>"$CALLS"\n'
     for name in ["make", "apt-get"]:
         checkout.add_program(name, note.format(name=name))
@@ -337,17 +350,21 @@ def test_ci_installs_a_browser_only_if_there_is_none(checkout: Checkout) -> None
     assert [call[1] for call in checkout.calls()] == ["update", "install", "test", "mutants"]
     checkout.add_program("chromium", "#!/bin/sh\n")
     assert checkout.run("bash", ".ci/run", CI="true").returncode == 0
+    [installing] = [call for call in checkout.calls() if call[1] == "install"]
+    assert installing[-1] == "bubblewrap" and "chromium" not in installing
+    checkout.add_program("bwrap", "#!/bin/sh\n")
+    assert checkout.run("bash", ".ci/run", CI="true").returncode == 0
     assert checkout.calls() == [["make", "test"], ["make", "mutants"]]
 
 
-def test_ci_goes_on_without_a_browser_that_cannot_be_installed(checkout: Checkout) -> None:
+def test_ci_goes_on_without_what_cannot_be_installed(checkout: Checkout) -> None:
     checkout.add_program("make", '#!/bin/sh\necho "make $*"\n')
     checkout.add_program("apt-get", "#!/bin/sh\nexit 100\n")
     checkout.add_program("sudo", "#!/bin/sh\nexit 1\n")
     result = checkout.run("bash", ".ci/run")
     assert result.returncode == 0
     assert result.stdout == "make test\nmake mutants\n"
-    assert "browser test will be skipped" in result.stderr
+    assert "chromium bubblewrap could not be installed" in result.stderr
 
 
 def test_scripts_are_as_executable_as_they_must_be() -> None:

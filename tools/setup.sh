@@ -2,7 +2,8 @@
 # Set up the environment that the Makefile's commands run in.
 #
 #   sh tools/setup.sh core    what a learner needs
-#   sh tools/setup.sh test    the same, and what the tests need
+#   sh tools/setup.sh class   the same, and what grading a class needs
+#   sh tools/setup.sh test    all that, and what the tests need
 #
 # VENV names the environment (.venv), PYTHON the interpreter to make it with.
 # A stamp inside the environment holds a checksum of what was installed; while
@@ -115,12 +116,13 @@ if [ -n "$PYTHON" ] && [ -x "$VENV/bin/python" ] &&
     stop "$VENV is made with Python $(version "$VENV/bin/python"), not with $PYTHON: remove it (rm -r $VENV) and run make again."
 fi
 installed "$want" && exit 0
-[ "$want" = core ] && installed test && exit 0
+[ "$want" != test ] && installed test && exit 0
+[ "$want" = core ] && installed class && exit 0
 
 make_environment
-rm -f "$VENV/.course-core" "$VENV/.course-test"
+rm -f "$VENV/.course-core" "$VENV/.course-class" "$VENV/.course-test"
 : >"$log"
-if [ "$want" = test ]; then package='.[test]'; else package='.'; fi
+if [ "$want" = core ]; then package='.'; else package=".[$want]"; fi
 [ -z "$made_here" ] || echo "Installing the course and what it needs: the first time takes some minutes"
 
 # The build tool first: it is small, so a missing network shows at once, and with it

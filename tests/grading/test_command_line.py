@@ -21,7 +21,7 @@ from course_grading.renamed import LESSONS
 from course_grading.report import html_page, junit
 from course_grading.verdicts import Graded, GradedNotebook, Report, Verdict
 
-FIELDS = ["id", "number", "title", "points", "max_points", "verdict", "mistake", "message"]
+FIELDS = ["id", "number", "title", "points", "max_points", "verdict", "mistake", "alike", "message"]
 
 
 def course(shop: Workshop, *arguments: str) -> int:

@@ -1,0 +1,139 @@
+"""`course grade-class`: from what a class handed in to what its teacher reads."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from course_grading.classes import archives, engine, roster
+from course_grading.classes.handed_in import collect
+from course_grading.classes.results import Class
+from course_grading.classes.store import Store, key_of
+from course_grading.classes.work import Sheet
+from course_grading.runner import Settings
+from course_lab.command_line import Arguments
+from course_lab.errors import CourseError
+
+SEED = 2
+
+
+OPTIONS: dict[str, dict[str, Any]] = {
+    "submissions": {"type": Path, "help": "a folder or a zip of what was handed in"},
+    "--out": {
+        "type": Path, "required": True, "metavar": "DIR",
+        "help": "where results go; a run that was stopped goes on from there",
+    },
+    "--roster": {
+        "type": Path, "metavar": "CSV",
+        "help": "the class: adds who handed in nothing, and keeps its columns",
+    },
+    "--pattern": {
+        "metavar": "REGEX", "help": "whose a file is, by its path: with (?P<learner>...)",
+    },
+    "--sandbox": {
+        "choices": ("bubblewrap", "none"), "default": "bubblewrap",
+        "help": "none: learners' code runs with your rights",
+    },
+    "--workers": {"type": int, "metavar": "N", "help": "by default one for each core"},
+    "--scheduler": {"metavar": "ADDRESS", "help": "of a Dask scheduler that runs already"},
+    "--seed": {
+        "type": int, "default": SEED,
+        "help": "what questions are drawn from: the same for all learners, so that they compare",
+    },
+}  # fmt: skip
+
+
+def add_arguments(command: ArgumentParser) -> None:
+    """Those of `course grade-class`."""
+    for name, options in OPTIONS.items():
+        command.add_argument(name, **options)
+
+
+def grade_class(arguments: Arguments) -> int:
+    """Grade a class; 0 if every notebook has its result."""
+    from tqdm import tqdm
+
+    from course_grading.classes import sandbox
+
+    limits = None
+    if arguments.sandbox == "bubblewrap" and not arguments.scheduler:
+        if why := sandbox.unusable():
+            raise CourseError(f"{why}. To run learners' code with your rights: --sandbox none")
+    if arguments.sandbox == "bubblewrap":
+        limits = sandbox.Limits()
+    settings = Settings(
+        arguments.timeout, arguments.released, arguments.specs, seed=arguments.seed, sandbox=limits
+    )
+    rows = roster.read(arguments.roster) if arguments.roster else []
+    with _opened(arguments.submissions) as folder:
+        handed_in = collect(folder, settings.released, arguments.pattern)
+        sheets = {
+            (one.identity, name): _sheet(path, name, settings)
+            for one in handed_in
+            for name, path in one.files.items()
+        }
+    store = Store(arguments.out)
+    waiting: dict[str, list[Sheet]] = defaultdict(list)
+    for (learner, _), sheet in sheets.items():
+        if not store.known(learner, sheet.key):
+            waiting[learner].append(sheet)
+    work = [engine.Work(learner, tuple(of_learner)) for learner, of_learner in waiting.items()]
+    done = len(sheets) - sum(map(len, waiting.values()))
+    with tqdm(total=len(sheets), initial=done, unit="notebook", file=sys.stderr) as bar:
+        if work:
+            with engine.cluster(arguments.workers, arguments.scheduler) as client:
+                if arguments.scheduler:
+                    engine.check_workers(client, settings)
+                engine.grade_class(client, work, settings, store, bar.update)
+    results = {
+        (learner, name): store.results[learner, sheet.key]
+        for (learner, name), sheet in sheets.items()
+    }
+    _write(Class.of(roster.matched(handed_in, rows), results, settings.released), arguments.out)
+    return 0
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Path]:
+    """The folder with what was handed in; an archive is unpacked for as long as it is read."""
+    if path.is_dir():
+        yield path
+    elif not path.exists():
+        raise CourseError(f"there is no folder or zip {path}")
+    else:
+        with TemporaryDirectory(prefix="class-") as folder:
+            archives.unpack(path, Path(folder) / "submitted-files")
+            yield Path(folder) / "submitted-files"
+
+
+def _sheet(path: Path, name: str, settings: Settings) -> Sheet:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise CourseError(f"{path} cannot be read: {error.strerror}") from error
+    released = (settings.released / name).read_bytes()
+    return Sheet(key_of(content, released, settings), name, content, released)
+
+
+def _write(graded: Class, folder: Path) -> None:
+    from course_grading.classes.pages import write_pages
+
+    try:
+        graded.write_wide(folder / "grades.csv")
+        graded.write_long(folder / "grades-long.csv")
+        write_pages(graded, folder)
+    except OSError as error:
+        raise CourseError(
+            f"{error.filename or folder} cannot be written: {error.strerror}. All results are "
+            "kept; run the command again to write the pages"
+        ) from error
+    print(f"{len(graded.learners)} learners: {folder / 'class.html'}, grades.csv, grades-long.csv")
+    for learner in graded.learners:
+        for note in learner.notes:
+            print(f"{learner.name}: {note}", file=sys.stderr)

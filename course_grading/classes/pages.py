@@ -1,0 +1,73 @@
+"""What a teacher and each learner read: pages without scripts, which need no network."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import time
+from pathlib import Path
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from course_grading.classes.results import Cell, Class, Learner
+from course_grading.verdicts import next_step
+
+FEEDBACK = "feedback"
+
+
+def write_pages(graded: Class, folder: Path) -> None:
+    """Write class.html, and a page for each learner into the folder `feedback`."""
+    pages = Environment(
+        loader=PackageLoader("course_grading.classes"), autoescape=True, trim_blocks=True,
+        lstrip_blocks=True, undefined=StrictUndefined,
+    )  # fmt: skip
+    (folder / FEEDBACK).mkdir(exist_ok=True)
+    for learner in graded.learners:
+        text = pages.get_template("feedback.html").render(
+            title=learner.name, points=graded.points(learner), max_points=graded.max_points,
+            cells=[cell._asdict() for cell in graded.cells(learner)], notes=learner.notes,
+            next_step=_next_step,
+        )  # fmt: skip
+        (folder / FEEDBACK / page_of(learner)).write_text(text, encoding="utf-8")
+    exercises = [one for of_sheet in graded.sheets.values() for one in of_sheet]
+    every = {learner.name: list(graded.cells(learner)) for learner in graded.learners}
+    passed = {
+        one.slug: sum(
+            cell.result["verdict"] == "passed" and cell.exercise.slug == one.slug
+            for cells in every.values() for cell in cells
+        )
+        for one in exercises
+    }  # fmt: skip
+    taken = sum(map(_seconds, graded.learners))
+    text = pages.get_template("class.html").render(
+        title="The class", learners=graded.learners, exercises=exercises,
+        max_points=graded.max_points, date=time.strftime("%Y-%m-%d at %H:%M"),
+        minutes=round(taken / 60), look=_look, page_of=page_of, points=graded.points,
+        cells=graded.cells, seconds=lambda learner: round(_seconds(learner)),
+        passed=lambda one: passed[one.slug], mistakes=graded.mistakes, alike=graded.alike,
+        notes=[(one.name, note) for one in graded.learners for note in one.notes],
+    )  # fmt: skip
+    (folder / "class.html").write_text(text, encoding="utf-8")
+
+
+def page_of(learner: Learner) -> str:
+    """The name of a learner's page: readable, and another one for each learner."""
+    own = hashlib.sha256(repr((learner.name, learner.columns)).encode()).hexdigest()[:6]
+    readable = re.sub(r"[^\w-]+", "-", learner.name).strip("-")[:60]
+    return f"{readable}-{own}.html"
+
+
+def _seconds(learner: Learner) -> float:
+    return float(sum(result.get("seconds", 0) for result in learner.results.values()))
+
+
+def _look(cell: Cell) -> str:
+    if cell.result["points"] == cell.exercise.points:
+        return "passed"
+    if cell.result["points"]:
+        return "part"
+    return "open" if cell.result["verdict"] in ("missing", "not attempted") else "failed"
+
+
+def _next_step(cell: dict) -> str:
+    return next_step(cell["exercise"].number, cell["result"]["verdict"])

@@ -1,0 +1,264 @@
+"""A place to run a learner's code in: bubblewrap, with the course in it and nothing else.
+
+In a sandbox there is no network; its processes, users and IPC objects are its own; the system and
+the course can be read, and the specs of the exercises, solutions and the history are not there. A
+root that starts it is no root in it: limits of processes do not bind root.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import site
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory, mkdtemp
+from typing import Any
+
+import course_grading
+import course_lab
+import course_lib
+
+NOBODY = 64_000
+"""Who runs in the sandbox if root starts it: a number that belongs to nobody."""
+SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc")
+HOME = "/home/learner"
+HIDDEN = ("specs",)
+"""Of `course_grading`: what knows the answers."""
+USERS = ("--unshare-user", "--disable-userns", "--cap-drop", "ALL", "--")
+INSTALL = "on Debian and Ubuntu: sudo apt install bubblewrap"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one process of a learner's may use, and the sandbox as a whole."""
+
+    memory: int = 6_000_000_000
+    """Bytes of addresses of a process, of which torch alone takes more than one billion."""
+    processes: int = 200
+    """Of the sandbox, threads included."""
+    file_size: int = 50_000_000
+    cpu_seconds: int = 900
+    files: int = 200_000_000
+    """Bytes of all files in the sandbox's own /tmp and home, which lie in memory."""
+
+
+def unusable() -> str:
+    """Why sandboxes cannot be used here, and what would help; "" if they can."""
+    if shutil.which("bwrap") is None:
+        return f"bubblewrap is not installed ({INSTALL})"
+    if os.getuid() == 0 and shutil.which("setpriv") is None:
+        return "setpriv, of util-linux, is not installed"
+    tried = subprocess.run(
+        [*command(Limits(), []), "true"], capture_output=True, text=True, stdin=subprocess.DEVNULL
+    )
+    if tried.returncode == 0:
+        return ""
+    why = tried.stderr.strip().splitlines() or [f"it ended with status {tried.returncode}"]
+    return (
+        f"bubblewrap does not work here: {why[-1]}. It needs user namespaces, which some systems "
+        "allow to chosen programs only (on Ubuntu: a profile of AppArmor for bwrap), and "
+        "containers to privileged ones only"
+    )
+
+
+def command(limits: Limits, shared: list[Path]) -> list[str]:
+    """The beginning of a command line: what follows runs in the sandbox."""
+    command = ["bwrap", "--die-with-parent", "--new-session", "--unshare-net", "--unshare-pid"]
+    command += ["--unshare-ipc", "--unshare-uts", "--hostname", "sandbox", "--clearenv"]
+    for path in SYSTEM:
+        if Path(path).is_symlink():
+            command += ["--symlink", os.readlink(path), path]
+        elif Path(path).exists():
+            command += ["--ro-bind", path, path]
+    command += ["--proc", "/proc", "--dev", "/dev"]
+    for place in ("/tmp", HOME):
+        command += ["--perms", "1777", "--size", str(limits.files), "--tmpfs", place]
+    course = list(_course())
+    for above in _parents([*course, *shared]):
+        command += ["--perms", "0755", "--dir", str(above)]
+    for folder in course:
+        command += ["--ro-bind", str(folder), str(folder)]
+    for name in HIDDEN:
+        for package in map(Path, course_grading.__path__):
+            command += ["--tmpfs", str(package / name)]
+    for folder in shared:
+        command += ["--bind", str(folder), str(folder)]
+    command += ["--setenv", "HOME", HOME, "--chdir", HOME]
+    for name, value in _environment().items():
+        command += ["--setenv", name, value]
+    if os.getuid() != 0:
+        return [*command, *USERS]
+    drop = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+    drop += ["--no-new-privs", "--bounding-set=-all", "--inh-caps=-all"]
+    inner = ["bwrap", "--dev-bind", "/", "/", "--proc", "/proc"]
+    return [*command, "--", *drop, *inner, *USERS]
+
+
+def _course() -> Iterator[Path]:
+    """Python, its packages and ours, without what lies beside them."""
+    found = {Path(sys.prefix), Path(sys.base_prefix), *map(Path, site.getsitepackages())}
+    for package in (course_lib, course_lab, course_grading):
+        found.update(map(Path, package.__path__))
+    real = {path.resolve() for path in found}
+    yield from sorted(path for path in found | real if not _within(path, SYSTEM))
+
+
+def _parents(paths: list[Path]) -> list[Path]:
+    """The folders above, from the top; bubblewrap would make them for root alone."""
+    above = {parent for path in paths for parent in path.parents}
+    return sorted(parent for parent in above if len(parent.parts) > 1 and parent != Path("/tmp"))
+
+
+def _within(path: Path, folders: tuple[str, ...]) -> bool:
+    return any(path.is_relative_to(folder) for folder in folders)
+
+
+def _environment() -> dict[str, str]:
+    kept = ("LANG", "LC_ALL", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "PYTHONHASHSEED", "TZ")
+    chosen = {name: os.environ[name] for name in kept if name in os.environ}
+    ours = {str(Path(package.__path__[0]).parent) for package in (course_lib, course_grading)}
+    return chosen | {
+        "PATH": "/usr/bin:/bin",
+        "PYTHONPATH": os.pathsep.join(sorted(ours)),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "OMP_NUM_THREADS": chosen.get("OMP_NUM_THREADS", "1"),
+        "COURSE_GRADING": "1",
+        "COURSE_DEVICE": "cpu",
+        "TMPDIR": "/tmp",
+    }
+
+
+class SandboxEnded(Exception):
+    """The sandbox is gone: a learner's code has ended it, or the machine has."""
+
+
+class Sandbox:
+    """One learner's sandbox, in which a process waits to become kernels (see `kernel_host`).
+
+    `folder` is shared with it: connection files and sockets lie there, and nothing else. Use it as
+    a context manager; whatever runs in it ends with it.
+    """
+
+    def __init__(self, limits: Limits | None = None):
+        self.limits = limits or Limits()
+        self._temporary = TemporaryDirectory(prefix="sandbox-", ignore_cleanup_errors=True)
+        self.folder = Path(self._temporary.name).resolve()
+        _give(self.folder)
+        self._start()
+
+    def _start(self) -> None:
+        host = [sys.executable, "-P", "-m", "course_grading.classes.kernel_host"]
+        self._process = subprocess.Popen(
+            [*command(self.limits, [self.folder]), *host, json.dumps(asdict(self.limits))],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        )  # fmt: skip
+        self.pid = self._process.pid
+        self.ask()  # it has loaded everything and waits
+
+    def ask(self, order: str = "ready", **more: Any) -> Any:
+        """What the process in the sandbox answers. Raises SandboxEnded if it is gone."""
+        assert self._process.stdin and self._process.stdout
+        try:
+            print(json.dumps({"order": order, **more}), file=self._process.stdin, flush=True)
+            return json.loads(self._process.stdout.readline())
+        except (OSError, ValueError) as error:
+            raise SandboxEnded("the sandbox has ended") from error
+
+    def lives(self) -> bool:
+        """Whether it is still there."""
+        try:
+            return self.ask() is None
+        except SandboxEnded:
+            return False
+
+    def be_there(self) -> None:
+        """Start anew if a learner's code has ended it."""
+        if not self.lives():
+            self._stop()
+            self._start()
+
+    def kernel(self) -> SandboxedKernel:
+        """A kernel that is still to begin."""
+        return SandboxedKernel(self)
+
+    def new_folder(self) -> Path:
+        """A folder that the sandbox can write to, for one kernel."""
+        folder = Path(mkdtemp(dir=self.folder))
+        _give(folder)
+        return folder
+
+    def __enter__(self) -> Sandbox:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def end(self) -> None:
+        """End it, and all that runs in it, and take its folder away."""
+        self._stop()
+        self._temporary.cleanup()
+
+    def _stop(self) -> None:
+        self._process.kill()  # with bwrap, whose child is the first of its processes, all end
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            with suppress(OSError):
+                if pipe:
+                    pipe.close()
+
+
+def _give(folder: Path) -> None:
+    """To whoever runs in the sandbox."""
+    if os.getuid() == 0:
+        os.chown(folder, NOBODY, NOBODY)
+
+
+class SandboxedKernel:
+    """A kernel that begins in a sandbox. As subprocess.Popen, for Jupyter."""
+
+    stdin = stdout = stderr = None
+    group: int | None = None  # its number means something in the sandbox alone
+
+    def __init__(self, sandbox: Sandbox):
+        self.sandbox = sandbox
+        self.pid = 0
+        self._status: int | None = None
+
+    def begin(self, connection_file: str, folder: str, environment: dict[str, str]) -> None:
+        """Become the kernel that this connection file describes."""
+        _give(Path(connection_file))
+        _give(Path(folder))
+        self.pid = self.sandbox.ask("begin", connection_file=connection_file, folder=folder)
+
+    def poll(self) -> int | None:
+        """Its exit status; None as long as it lives."""
+        if self._status is None:
+            try:
+                self._status = self.sandbox.ask("poll", pid=self.pid)
+            except SandboxEnded:
+                self._status = -9
+        return self._status
+
+    def wait(self) -> int | None:
+        while self.poll() is None:
+            time.sleep(0.01)
+        return self.poll()
+
+    def send_signal(self, number: int) -> None:
+        with suppress(SandboxEnded):
+            self.sandbox.ask("signal", pid=self.pid, number=int(number))
+
+    def end_all(self) -> None:
+        """End the kernel and whatever it has started."""
+        with suppress(SandboxEnded):
+            self.sandbox.ask("end")
+        self._status = self._status or -9
+
+    kill = terminate = end_all

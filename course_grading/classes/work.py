@@ -1,0 +1,60 @@
+"""What a worker does: grade the notebooks of one learner, in a sandbox of the learner's own.
+
+It runs in processes that an engine starts, on this machine or another. What is graded comes with
+the work, and what was found goes back as plain values.
+"""
+
+from __future__ import annotations
+
+import atexit
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+from course_grading.runner import Service, Settings
+from course_grading.submissions import Submission
+
+Result = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A notebook to be graded, as it was handed in."""
+
+    key: str
+    """Made of its content, the course's and the settings: alike keys have alike results."""
+    name: str
+    content: bytes
+    released: bytes
+    """The sheet as it was released, with its checks."""
+
+
+def grade_sheets(learner: str, sheets: Sequence[Sheet], settings: Settings) -> list[Result]:
+    """The result of each notebook, all of one learner."""
+    return [_graded(learner, sheet, settings) for sheet in sheets]
+
+
+def _graded(learner: str, sheet: Sheet, settings: Settings) -> Result:
+    service = _service(settings)
+    path, released = (service.folder / name / sheet.name for name in ("mine", "released"))
+    for place, content in ((path, sheet.content), (released, sheet.released)):
+        place.parent.mkdir(exist_ok=True)
+        place.write_bytes(content)
+    began = time.monotonic()
+    submission = Submission(path, released)
+    graded = service.grade(submission, lambda: None, learner)
+    seconds = round(time.monotonic() - began, 1)
+    path.unlink()
+    return graded.plain() | {"key": sheet.key, "seconds": seconds, "path": ""}
+
+
+@cache
+def _service(settings: Settings) -> Service:
+    """This process's own: it has loaded everything after the first notebook."""
+    service = Service(settings, Path(mkdtemp(prefix="course-")))
+    atexit.register(service.end)
+    return service

@@ -1,0 +1,227 @@
+"""A class from what was handed in to what its teacher reads, with workers that die on the way."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import cloudpickle
+import pytest
+from samples import NAME, RIGHT, MakeWorkshop, Workshop, save
+
+from course_grading.classes import engine
+from course_grading.classes.sandbox import unusable
+from course_grading.classes.store import FILE, Store
+from course_grading.classes.work import Sheet
+from course_grading.runner import Settings
+from course_lab.errors import CourseError
+
+SANDBOX = "none" if unusable() else "bubblewrap"
+ANSWERS = {
+    "Ada Lovelace": RIGHT,
+    "Bob": "def {name}(x, factor):\n    return x + factor",
+    "Cem": "def {name}(x, factor):\n    return x * factor * 3",
+    "Dörte": "def {name}(x, factor):\n    thrice = 3.0\n    return thrice * (factor * x)",
+    "小明": "def {name}(x, factor):\n    return x * factor - 7",
+    "Eve": None,
+}
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def shop(workshop: MakeWorkshop, tmp_path: Path) -> Workshop:
+    shop = workshop(1)
+    for learner, source in ANSWERS.items():
+        if source:
+            shop.answer(1, source)
+        else:
+            shop.cells[shop.at("answer-scale-1")]["source"] = "def scale_1(x, factor):\n    ..."
+        save(tmp_path / "class" / learner / NAME, shop.cells)
+    return shop
+
+
+@pytest.fixture
+def command(shop: Workshop, tmp_path: Path) -> list[str]:
+    (tmp_path / "roster.csv").write_text(
+        "id,name\n1,Ada Lovelace\n2,Bob\n3,Cem\n4,Dörte\n5,小明\n6,Nemo\n", encoding="utf-8"
+    )
+    return [
+        sys.executable, "-m", "course_grading.cli", "grade-class", str(tmp_path / "class"),
+        "--out", str(tmp_path / "out"), "--roster", str(tmp_path / "roster.csv"),
+        "--released", str(shop.released), "--specs", "sample_specs", "--sandbox", SANDBOX,
+        "--workers", "2",
+    ]  # fmt: skip
+
+
+def run(command: list[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_a_class_is_graded_once_and_can_be_read(command, tmp_path):
+    done = run(command)
+    assert done.returncode == 0, done.stderr
+    out = tmp_path / "out"
+    wide = {row["learner"]: row for row in rows(out / "grades.csv")}
+    assert {name: row["points"] for name, row in wide.items()} == {
+        "Ada Lovelace": "2", "Bob": "0", "Cem": "0", "Dörte": "0", "小明": "0", "Nemo": "0",
+        "Eve": "0",
+    }  # fmt: skip
+    assert wide["Cem"]["id"] == "3" and wide["Eve"]["id"] == ""
+    long = {row["learner"]: row for row in rows(out / "grades-long.csv")}
+    assert long["Bob"]["mistake"] == "adds" and long["Nemo"]["verdict"] == "missing"
+    assert (long["Cem"]["exercise"], long["Cem"]["max_points"]) == ("scale-1", "2")
+    page = (out / "class.html").read_text(encoding="utf-8")
+    assert "adds: 1" in page and "2\nlearners" in page.replace(" learners", "\nlearners")
+    assert page.index("Cem:") and "Dörte:" not in page  # alike, in other words: one example
+    assert "<script" not in page and "http" not in page
+    feedback = [path.read_text(encoding="utf-8") for path in (out / "feedback").iterdir()]
+    assert len(feedback) == 7 and sum("hint(" in page for page in feedback) >= 3
+    assert "Eve is not on the roster" in done.stderr
+
+    kept = out / FILE
+    lines = kept.read_text(encoding="utf-8").splitlines(keepends=True)
+    assert len(lines) == len(ANSWERS)
+    kept.write_text("".join(lines[:4]), encoding="utf-8")
+    (out / "grades.csv").unlink()
+    assert run(command).returncode == 0
+    after = kept.read_text(encoding="utf-8").splitlines(keepends=True)
+    assert after[:4] == lines[:4] and len(after) == len(lines)
+    assert {row["learner"]: row["points"] for row in rows(out / "grades.csv")} == {
+        name: row["points"] for name, row in wide.items()
+    }
+
+
+def test_ctrl_c_ends_at_once_leaves_nothing_and_can_be_gone_on_from(command, tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(temporary := tmp_path / "temporary"))
+    temporary.mkdir()
+    running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    kept = tmp_path / "out" / FILE
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not (kept.exists() and kept.read_text()):
+        time.sleep(0.1)
+    os.killpg(running.pid, signal.SIGINT)
+    began = time.monotonic()
+    assert running.wait(20) == 130
+    assert time.monotonic() - began < 5  # a second, on a machine that is not busy
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline and (left := processes_that_mention(str(tmp_path))):
+        time.sleep(0.1)
+    assert not left and not list(temporary.iterdir())
+    before = len(kept.read_text(encoding="utf-8").splitlines())
+    assert 1 <= before < len(ANSWERS)
+    assert run(command).returncode == 0
+    assert len(kept.read_text(encoding="utf-8").splitlines()) == len(ANSWERS)
+
+
+def processes_that_mention(text: str) -> list[str]:
+    found = []
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            told = (path / "cmdline").read_bytes() + (path / "environ").read_bytes()
+        except OSError:
+            continue
+        if text.encode() in told and int(path.name) != os.getpid():
+            found.append(path.name)
+    return found
+
+
+def fake_grade_sheets(learner: str, sheets: list[Sheet], settings: Settings) -> list[dict]:
+    """Ends its worker for "kills", and for "kills once" the first time."""
+    for sheet in sheets:
+        what = sheet.content.decode()
+        mark = Path(sheet.name).with_suffix(f".{learner}")
+        if what == "kills" or (what == "kills once" and not mark.exists()):
+            mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+    return [{"key": sheet.key, "exercises": [], "learner": learner} for sheet in sheets]
+
+
+def test_a_worker_that_dies_costs_nobody_a_result(shop, tmp_path, monkeypatch):
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    monkeypatch.setattr(engine, "grade_sheets", fake_grade_sheets)
+    other = save(tmp_path / "released" / "10_other.ipynb", json.loads(save_cells(shop)))
+    work = [
+        engine.Work(learner, tuple(
+            Sheet(f"{learner}-{n}", name, content.encode(), b"")
+            for n, (name, content) in enumerate(zip((NAME, other.name), contents, strict=True))
+        ))
+        for learner, contents in {
+            "Ada": ("fine", "fine"), "Bob": ("kills once", "fine"), "Cem": ("fine", "kills"),
+        }.items()
+    ]  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    store, counted = Store(tmp_path / "out"), []
+    with engine.cluster(2) as client:
+        engine.grade_class(client, work, shop.settings(), store, lambda: counted.append(1))
+    assert len(store.results) == len(counted) == 6
+    ended = [key for key, result in store.results.items() if "points" in result]
+    assert ended == [("Cem", "Cem-1")]
+    [verdict] = {one["verdict"] for one in store.results["Cem", "Cem-1"]["exercises"]}
+    assert verdict == "error"
+
+
+def save_cells(shop: Workshop) -> str:
+    return json.dumps(shop.cells)
+
+
+def be_another_version() -> None:
+    from course_grading.classes import store
+
+    store.version = lambda: "another"
+
+
+def test_a_cluster_that_exists_is_used_and_looked_at_first(command, tmp_path):
+    from distributed import LocalCluster
+
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None,
+                      local_directory=str(tmp_path)) as running:  # fmt: skip
+        there = ["--scheduler", running.scheduler_address, "--sandbox", "none"]
+        done = run([*command, *there])
+        assert done.returncode == 0, done.stderr
+        assert len(rows(tmp_path / "out" / "grades.csv")) == 7
+        with engine.cluster(scheduler=running.scheduler_address) as client:
+            client.run(be_another_version)
+            with pytest.raises(CourseError, match="another version"):
+                engine.check_workers(client, Settings())
+
+
+def test_a_cluster_that_is_not_there_is_said(monkeypatch):
+    monkeypatch.setattr(engine, "TIMEOUT", 1)
+    with pytest.raises(CourseError, match="no Dask scheduler at tcp://127.0.0.1:1"):
+        with engine.cluster(scheduler="tcp://127.0.0.1:1"):
+            pass
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        (["--roster", "none.csv"], "none.csv cannot be read"),
+        (["--pattern", "("], "no regular expression"),
+        (["--out", "/dev/null/out"], "cannot be used"),
+    ],
+)
+def test_what_cannot_be_done_is_one_line_and_status_2(command, changed, says):
+    done = run([*command, *changed])
+    assert done.returncode == 2 and says in done.stderr.splitlines()[-1]
+
+
+def test_without_a_sandbox_it_stops_and_says_how_to_go_on(command, tmp_path, monkeypatch):
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "bwrap").write_text("#!/bin/sh\nexit 1\n")
+    (tmp_path / "bin" / "bwrap").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    done = run([*command, "--sandbox", "bubblewrap"])
+    assert done.returncode == 2 and "--sandbox none" in done.stderr
