@@ -378,16 +378,16 @@ def changed(
 
     Raises KeyError, with the variants that there are, if this one was not measured at `length`.
     """
-    wanted, steps = (experiment, scheme, variant, length), zoo.TIERS["small"].steps
-    stored = records(path)
-    found = [
-        Measured(r["seed"], steps, fmean(r["bits"]), r["text"], tuple(r["bits"]))
-        for r in stored if _case(r) == wanted
-    ]  # fmt: skip
+    wanted, stored = (experiment, scheme, variant, length), records(path)
+    found = [r for r in stored if _case(r) == wanted]
     if not found:
         there = sorted({(r["variant"], r["length"]) for r in stored if _case(r)[:2] == wanted[:2]})
         raise KeyError(f"no {variant!r} at {length} for {scheme} in {experiment!r}: {there}")
-    return found
+    # A variant of "read far" begins with the steps of its tuning, which come on top of those of
+    # the training.
+    tuning = int(variant.split()[0]) if experiment == "read far" else 0
+    steps = zoo.TIERS["small"].steps + tuning
+    return [Measured(r["seed"], steps, fmean(r["bits"]), r["text"], (*r["bits"],)) for r in found]
 
 
 def unit_of(entry: Entry) -> Unit:

@@ -126,6 +126,16 @@ def test_a_variant_that_was_not_measured_is_named_with_those_that_were(small):
         experiments.changed("late places", "all places", 64, "alibi", small)
 
 
+def test_steps_of_tuning_count_as_training(small):
+    write("rope", 0)
+    experiments.measure([Unit("read far", "rope", 0)], small)
+    for steps in (0, 1, 2):
+        [one] = experiments.changed("read far", f"{steps} steps, whole", 512, path=small)
+        assert one.steps == TIER.steps + steps
+    with pytest.raises(KeyError, match="no 'whole' at 512"):
+        experiments.changed("read far", "whole", 512, path=small)
+
+
 def test_the_size_of_a_held_change_is_stored(small):
     write("rope", 0)
     found = experiments.measured(Unit("hold pairs", "rope", 0)).records
