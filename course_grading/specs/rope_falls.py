@@ -99,7 +99,7 @@ def _stop_cases(rng: Random) -> list[Case]:
 
 
 STOPPED = Exercise(
-    slug="long-stopped-pairs", title="Pairs that stop",
+    slug="long-stopped-pairs", title="Pairs that are held",
     kind="implement", minutes=20, points=4, name="stopping_scores",
     reference=_stopped, cases=_stop_cases,
     domain={
