@@ -216,7 +216,7 @@ class Judge:
             try:
                 outcomes = sent[0]["outcomes"]
                 verdict = judge(exercise, self.questions[slug], outcomes)
-                if verdict.verdict == "failed":
+                if verdict.verdict == "failed" and self.plan.seed is not None:
                     alike = likeness(exercise.kind, self.questions[slug], outcomes)
                     verdict = replace(verdict, alike=alike)
             except Exception as error:  # whatever a kernel sends, the other exercises are graded

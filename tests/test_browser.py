@@ -3,7 +3,7 @@
 One JupyterLab and one browser serve all the tests here. Of a lesson, only its explorers are run,
 and the cells that they need: that every cell runs and gives what is stored is tested without a
 browser, by nbval. Before a release, run whole lessons here as well:
-`COURSE_WHOLE_LESSONS=1 make test ARGS=tests/test_browser.py`.
+`COURSE_SLOW_TESTS=1 COURSE_WHOLE_LESSONS=1 make test ARGS=tests/test_browser.py`.
 
 To see what the tests saw, name a folder: `COURSE_SCREENSHOTS=folder make test
 ARGS="tests/test_browser.py -s"`. Then lessons are photographed from top to bottom.
@@ -92,7 +92,14 @@ def test_the_course_opens_at_the_first_lesson(lab):
     assert lab.first_notebook() == "notebooks/00_start_here.ipynb"
 
 
-@pytest.mark.parametrize("name", LESSONS)
+QUICK = ("01", "08", "12")  # of these, `make test` opens each; .ci/run opens all
+EACH = [
+    name if name.startswith(QUICK) else pytest.param(name, marks=pytest.mark.slow)
+    for name in LESSONS
+]
+
+
+@pytest.mark.parametrize("name", EACH)
 def test_a_lesson_opens_unchanged_and_its_explorers_move(lab, name):
     lesson = open_unchanged(lab, f"notebooks/{name}.ipynb")
     sources = {c["id"]: c["source"] for c in lesson.cells() if c["cell_type"] == "code"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from argparse import ArgumentParser
 from collections import defaultdict
@@ -9,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Event
 from typing import Any
 
 from course_grading.classes import archives, engine, roster
@@ -85,18 +87,37 @@ def grade_class(arguments: Arguments) -> int:
             waiting[learner].append(sheet)
     work = [engine.Work(learner, tuple(of_learner)) for learner, of_learner in waiting.items()]
     done = len(sheets) - sum(map(len, waiting.values()))
+    stopped = _interrupts()
     with tqdm(total=len(sheets), initial=done, unit="notebook", file=sys.stderr) as bar:
+
+        def progress() -> None:
+            bar.update()
+            if stopped.is_set():  # a library may have swallowed the interrupt
+                raise KeyboardInterrupt
+
         if work:
             with engine.cluster(arguments.workers, arguments.scheduler) as client:
                 if arguments.scheduler:
                     engine.check_workers(client, settings)
-                engine.grade_class(client, work, settings, store, bar.update)
+                engine.grade_class(client, work, settings, store, progress)
     results = {
         (learner, name): store.results[learner, sheet.key]
         for (learner, name), sheet in sheets.items()
     }
     _write(Class.of(roster.matched(handed_in, rows), results, settings.released), arguments.out)
     return 0
+
+
+def _interrupts() -> Event:
+    """Set by Ctrl-C, which is raised as well."""
+    stopped = Event()
+
+    def stop(*_: object) -> None:
+        stopped.set()
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, stop)
+    return stopped
 
 
 @contextmanager

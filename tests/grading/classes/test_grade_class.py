@@ -103,6 +103,7 @@ def test_a_class_is_graded_once_and_can_be_read(command, tmp_path):
     }
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_at_once_leaves_nothing_and_can_be_gone_on_from(command, tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(temporary := tmp_path / "temporary"))
     temporary.mkdir()
@@ -148,6 +149,7 @@ def fake_grade_sheets(learner: str, sheets: list[Sheet], settings: Settings) -> 
     return [{"key": sheet.key, "exercises": [], "learner": learner} for sheet in sheets]
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_costs_nobody_a_result(shop, tmp_path, monkeypatch):
     cloudpickle.register_pickle_by_value(sys.modules[__name__])
     monkeypatch.setattr(engine, "grade_sheets", fake_grade_sheets)
@@ -182,6 +184,7 @@ def be_another_version() -> None:
     store.version = lambda: "another"
 
 
+@pytest.mark.slow
 def test_a_cluster_that_exists_is_used_and_looked_at_first(command, tmp_path):
     from distributed import LocalCluster
 
