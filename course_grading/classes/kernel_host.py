@@ -1,6 +1,6 @@
 """The process inside a sandbox: it loads what kernels need once, and forks for each kernel.
 
-Orders come as lines of JSON on stdin, each is answered by one on stdout. A learner's code runs
+Orders come as lines of JSON on stdin; each is answered by a line on stdout, with its ticket. A learner's code runs
 beside this process and may end it; then the sandbox is over.
 """
 
@@ -38,7 +38,8 @@ def main() -> int:
     processes.adopt_orphans()
     for line in orders:
         order = json.loads(line)
-        print(json.dumps(_carry_out(**order)), file=answers, flush=True)
+        ticket = order.pop("ticket")
+        print(json.dumps([ticket, _carry_out(**order)]), file=answers, flush=True)
     return 0
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
+import select
 import shutil
 import site
 import subprocess
@@ -28,6 +30,8 @@ import course_lib
 NOBODY = 64_000
 """Who runs in the sandbox if root starts it: a number that belongs to nobody."""
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc")
+PATIENCE = 30.0
+"""Seconds in which the process in a sandbox has to answer; loading torch is the longest."""
 HOME = "/home/learner"
 HIDDEN = ("specs",)
 """Of `course_grading`: what knows the answers."""
@@ -163,13 +167,24 @@ class Sandbox:
         self.ask()  # it has loaded everything and waits
 
     def ask(self, order: str = "ready", **more: Any) -> Any:
-        """What the process in the sandbox answers. Raises SandboxEnded if it is gone."""
+        """What the process in the sandbox answers.
+
+        Raises SandboxEnded if it is gone, or stopped: a learner's code runs beside it. An answer
+        that a judge asked for, and did not live to read, is passed over.
+        """
         assert self._process.stdin and self._process.stdout
+        ticket = secrets.token_hex(4)
+        plain = json.dumps({"ticket": ticket, "order": order, **more})
         try:
-            print(json.dumps({"order": order, **more}), file=self._process.stdin, flush=True)
-            return json.loads(self._process.stdout.readline())
+            print(plain, file=self._process.stdin, flush=True)
+            while select.select([self._process.stdout], [], [], PATIENCE)[0]:
+                answered, answer = json.loads(self._process.stdout.readline())
+                if answered == ticket:
+                    return answer
         except (OSError, ValueError) as error:
             raise SandboxEnded("the sandbox has ended") from error
+        self._process.kill()
+        raise SandboxEnded(f"the sandbox did not answer for {PATIENCE:g} s")
 
     def lives(self) -> bool:
         """Whether it is still there."""

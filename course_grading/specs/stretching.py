@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from course_grading.domain import Described, Number, Positions
+from course_grading.domain import Argument, Described, Number, Positions
 from course_grading.exercise import Case, Exercise, Mistake, mistake
 from course_grading.specs.draw import COUNTS_ITSELF, shuffled
 
@@ -166,6 +166,11 @@ INTERPOLATION = Exercise(
 
 # the base --------------------------------------------------------------------------------------
 
+OF_A_BASE: dict[str, Argument] = {
+    "base": Number(100, 1_000_000), "dim": Described("an even number from 4 to 512"),
+    "original_length": Number(128, 8192, whole=True), "length": Number(1, 262_144, whole=True),
+}  # fmt: skip
+
 
 def _raising(
     exponent: Callable[[int], float] = lambda dim: dim / (dim - 2),
@@ -203,11 +208,7 @@ BASE = Exercise(
     kind="implement", minutes=10, points=2, name="ntk_base",
     reference=_ntk_base, cases=_base_cases, forbidden=LIBRARY,
     roundings=FIVE_DIGITS, scale=by_itself,
-    domain={
-        "base": Number(100, 1_000_000), "dim": Described("an even number from 4 to 512"),
-        "original_length": Number(128, 8192, whole=True),
-        "length": Number(1, 262_144, whole=True),
-    },
+    domain=OF_A_BASE,
     hints=(
         "Frequencies are base ** (-2 i / dim), and the slowest pair has i = dim / 2 - 1. What is "
         "its exponent?",
@@ -432,11 +433,7 @@ COVERING = Exercise(
     kind="implement", minutes=20, points=3, name="covering_base",
     reference=_covering_base, cases=_covering_cases, forbidden=LIBRARY,
     roundings=FIVE_DIGITS, scale=by_itself,
-    domain={
-        "base": Number(100, 1_000_000), "dim": Described("an even number from 4 to 512"),
-        "original_length": Number(128, 8192, whole=True),
-        "length": Number(1, 262_144, whole=True),
-    },
+    domain=OF_A_BASE,
     hints=(
         "If the base grows by c, by how much is pair i slowed? Which pairs are slowed more, those "
         "with a small i or those with a large one?",

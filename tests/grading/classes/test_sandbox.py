@@ -6,11 +6,13 @@ points are a hole in the sandbox, and so is whatever it leaves behind.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import socket
 import subprocess
 import textwrap
+import time
 from pathlib import Path
 
 import pytest
@@ -125,6 +127,24 @@ def test_a_right_answer_passes_beside_one_that_ends_the_sandbox(workshop: MakeWo
     shop.answer(3)
     graded = shop.grade(sandbox=Limits(), timeout=20.0)
     assert [graded[n]["points"] for n in (1, 2, 3)] == [2, 0, 2]
+
+
+@pytest.mark.slow
+def test_a_host_that_is_stopped_holds_nobody_up(workshop: MakeWorkshop):
+    shop = workshop(3)
+    shop.answer(1)
+    shop.answer(2, attacking(2, "os.kill(os.getppid(), signal.SIGSTOP)"))
+    shop.answer(3)
+    graded = shop.grade(sandbox=Limits(), timeout=20.0)
+    assert graded[1]["points"] == graded[3]["points"] == 2
+
+
+def test_an_answer_that_nobody_read_is_passed_over():
+    with Sandbox() as one:
+        order = json.dumps({"ticket": "of a judge that is gone", "order": "poll", "pid": 99_999})
+        print(order, file=one._process.stdin, flush=True)
+        time.sleep(0.2)
+        assert one.ask() is None and one.ask("poll", pid=99_999) == -9
 
 
 def in_sandbox(*command: str, limits: Limits | None = None) -> subprocess.CompletedProcess[str]:
