@@ -1,7 +1,7 @@
 """The process inside a sandbox: it loads what kernels need once, and forks for each kernel.
 
-Orders come as lines of JSON on stdin; each is answered by a line on stdout, with its ticket. A learner's code runs
-beside this process and may end it; then the sandbox is over.
+Orders come as lines of JSON on stdin; each is answered by a line on stdout, with its ticket. A
+learner's code runs beside this process and may end it; then the sandbox is over.
 """
 
 from __future__ import annotations
