@@ -447,6 +447,11 @@ COVERING = Exercise(
                 "This is the NTK-aware base: it is made for the slowest pair. The pairs before it "
                 "are slowed less, and leave their arcs.",
                 _covering(lambda slow: slow[-1])),
+        Mistake("the NTK-aware base",
+                "This is the NTK-aware base. It is made for the slowest pair: the pairs before it "
+                "are slowed less, and leave their arcs. And it is raised even where every pair "
+                "made a whole turn in training.",
+                _ntk_base),
         Mistake("base times the ratio",
                 "With base * ratio even the slowest pair is slowed by less than the ratio.",
                 _covering(exponent=lambda dim, pair: 1.0)),
