@@ -161,9 +161,10 @@ class Sandbox:
         host = [sys.executable, "-P", "-m", "course_grading.classes.kernel_host"]
         self._process = subprocess.Popen(
             [*command(self.limits, [self.folder]), *host, json.dumps(asdict(self.limits))],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0,
         )  # fmt: skip
         self.pid = self._process.pid
+        self._unread = b""
         self.ask()  # it has loaded everything and waits
 
     def ask(self, order: str = "ready", **more: Any) -> Any:
@@ -172,19 +173,31 @@ class Sandbox:
         Raises SandboxEnded if it is gone, or stopped: a learner's code runs beside it. An answer
         that a judge asked for, and did not live to read, is passed over.
         """
-        assert self._process.stdin and self._process.stdout
+        assert self._process.stdin
         ticket = secrets.token_hex(4)
         plain = json.dumps({"ticket": ticket, "order": order, **more})
         try:
-            print(plain, file=self._process.stdin, flush=True)
-            while select.select([self._process.stdout], [], [], PATIENCE)[0]:
-                answered, answer = json.loads(self._process.stdout.readline())
+            self._process.stdin.write(plain.encode() + b"\n")
+            while True:
+                answered, answer = json.loads(self._line())
                 if answered == ticket:
                     return answer
         except (OSError, ValueError) as error:
             raise SandboxEnded("the sandbox has ended") from error
-        self._process.kill()
-        raise SandboxEnded(f"the sandbox did not answer for {PATIENCE:g} s")
+
+    def _line(self) -> bytes:
+        """The next line from the sandbox. Several may come at once, so we keep them ourselves:
+        `select` sees nothing of what a buffered pipe has read already."""
+        assert self._process.stdout
+        while b"\n" not in self._unread:
+            if not select.select([self._process.stdout], [], [], PATIENCE)[0]:
+                self._process.kill()
+                raise SandboxEnded(f"the sandbox did not answer for {PATIENCE:g} s")
+            self._unread += (more := self._process.stdout.read(65_536) or b"")
+            if not more:
+                raise SandboxEnded("the sandbox has ended")
+        line, _, self._unread = self._unread.partition(b"\n")
+        return line
 
     def lives(self) -> bool:
         """Whether it is still there."""
