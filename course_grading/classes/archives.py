@@ -8,6 +8,7 @@ import shutil
 import stat
 import time
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
@@ -18,50 +19,70 @@ WANTED = (".ipynb", ".txt", ".zip")
 LARGEST = 50_000_000
 """Bytes of one file."""
 LARGEST_IN_ALL = 4_000_000_000
+LARGEST_INSIDE = 200_000_000
+"""Bytes of all files of an archive that one learner handed in."""
 MOST = 100_000
 """Entries of one archive."""
+BROKEN = (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, OSError, EOFError)
+"""What Python raises for archives that are damaged, encrypted, or packed in an unknown way."""
 UTF8 = 0x800
 
 
 def unpack(archive: Path, into: Path) -> None:
-    """Unpack a zip into the new folder `into`, and each zip in it into a folder of its name.
+    """Unpack a zip into the new folder `into`.
 
     Raises CourseError for an archive that is broken or encrypted, that would write outside of
     `into`, or that is larger than any class needs. Nothing of it is left then.
     """
+    _unpack(archive, into, LARGEST_IN_ALL, str(archive))
+
+
+def unpack_inside(folder: Path) -> dict[Path, str]:
+    """Turn each archive that a learner handed in, below `folder`, into a folder of its name.
+
+    One that cannot be unpacked is taken away, and returned with the reason: it must not hold up
+    the class. Archives in these archives stay closed.
+    """
+    refused, left = {}, LARGEST_IN_ALL
+    for archive in sorted(folder.rglob("*.[zZ][iI][pP]")):
+        if archive.is_symlink() or not archive.is_file():
+            continue
+        packed = archive.replace(archive.with_name(f"{archive.name}.packed"))
+        try:
+            left -= _unpack(packed, archive, min(left, LARGEST_INSIDE), archive.name)
+        except CourseError as error:
+            refused[archive] = str(error)
+        packed.unlink()
+    return refused
+
+
+def _unpack(archive: Path, into: Path, most: int, name: str) -> int:
+    """Unpack one archive, called `name` in what is said of it; returns the bytes of its files."""
     into.mkdir(parents=True)
-    try:
-        left = _unpack(archive, into, LARGEST_IN_ALL)
-        for inner in sorted(into.rglob("*.zip")):
-            left = _unpack(inner, inner.with_suffix(""), left)
-            inner.unlink()
-    except BaseException:
-        shutil.rmtree(into)
-        raise
-
-
-def _unpack(archive: Path, into: Path, left: int) -> int:
-    """Unpack one archive, and return how many more bytes may be unpacked."""
+    unpacked = 0
     try:
         with zipfile.ZipFile(archive) as opened:
-            for entry, name in _entries(archive, opened):
-                left -= entry.file_size
-                if left < 0 or entry.file_size > LARGEST:
+            for entry, path in _entries(name, opened):
+                unpacked += entry.file_size
+                if unpacked > most or entry.file_size > LARGEST:
                     raise CourseError(
-                        f"{archive} would unpack to more than notebooks need ({name} alone has "
+                        f"{name} would unpack to more than notebooks need ({path} alone has "
                         f"{entry.file_size:,} bytes): take it out, and zip the rest again"
                     )
-                target = into / name
+                target = into / path
                 target.parent.mkdir(parents=True, exist_ok=True)
                 with opened.open(entry) as source, target.open("wb") as copy:
                     shutil.copyfileobj(source, copy)
                 _keep_time(entry, target)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError) as error:
-        raise CourseError(f"{archive} cannot be unpacked: {error}") from error
-    return left
+    except BaseException as error:
+        shutil.rmtree(into)
+        if isinstance(error, BROKEN):
+            raise CourseError(f"{name} cannot be unpacked: {error}") from error
+        raise
+    return unpacked
 
 
-def _entries(archive: Path, opened: zipfile.ZipFile) -> Iterator[tuple[zipfile.ZipInfo, str]]:
+def _entries(archive: str, opened: zipfile.ZipFile) -> Iterator[tuple[zipfile.ZipInfo, str]]:
     """The files that are wanted, with their names as their platform meant them."""
     infos = opened.infolist()
     if len(infos) > MOST:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import sys
 from argparse import ArgumentParser
@@ -74,7 +75,8 @@ def grade_class(arguments: Arguments) -> int:
     )
     rows = roster.read(arguments.roster) if arguments.roster else []
     with _opened(arguments.submissions) as folder:
-        handed_in = collect(folder, settings.released, arguments.pattern)
+        refused = archives.unpack_inside(folder)
+        handed_in = collect(folder, settings.released, arguments.pattern, refused)
         sheets = {
             (one.identity, name): _sheet(path, name, settings)
             for one in handed_in
@@ -122,15 +124,19 @@ def _interrupts() -> Event:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[Path]:
-    """The folder with what was handed in; an archive is unpacked for as long as it is read."""
-    if path.is_dir():
-        yield path
-    elif not path.exists():
+    """The folder with what was handed in, to be written to if there are archives in it."""
+    if not path.exists():
         raise CourseError(f"there is no folder or zip {path}")
-    else:
-        with TemporaryDirectory(prefix="class-") as folder:
-            archives.unpack(path, Path(folder) / "submitted-files")
-            yield Path(folder) / "submitted-files"
+    if path.is_dir() and not any(path.rglob("*.[zZ][iI][pP]")):
+        yield path
+        return
+    with TemporaryDirectory(prefix="class-") as temporary:
+        folder = Path(temporary) / path.name
+        if path.is_dir():
+            shutil.copytree(path, folder, symlinks=True)
+        else:
+            archives.unpack(path, folder)
+        yield folder
 
 
 def _sheet(path: Path, name: str, settings: Settings) -> Sheet:

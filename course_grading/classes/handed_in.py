@@ -15,11 +15,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from course_grading.submissions import NOT_OURS, recognised
@@ -29,7 +30,7 @@ PATTERNS = {
     "Moodle": r"(?:.*/)?(?P<learner>[^/]+)_(?P<number>\d+)_assignsubmission_file_?/?(?P<file>.*)",
     "nbgrader": r"(?:.*/)?submitted/(?P<learner>[^/]+)/[^/]+/(?P<file>.*)",
     "Canvas": r"(?:.*/)?(?P<learner>[^_/]+)(?:_LATE)?_(?P<number>\d+)"
-    r"_(?P<version>\d+)_(?P<file>[^/]+)",
+    r"_(?P<version>\d+)_(?P<file>[^/]+(?:\.zip/.+)?)",
     "a folder for each learner": r"(?P<learner>[^/]+)/(?P<file>.+)",
 }
 """Where each platform writes the learner, tried in this order on a path below the folder."""
@@ -75,8 +76,16 @@ class HandedIn:
         return f"{self.learner} ({self.number})" if self.number else self.learner
 
 
-def collect(folder: Path, released: Path, pattern: str | None = None) -> list[HandedIn]:
+def collect(
+    folder: Path,
+    released: Path,
+    pattern: str | None = None,
+    refused: Mapping[Path, str] = MappingProxyType({}),
+) -> list[HandedIn]:
     """Everyone whose name is on a notebook below `folder`, in alphabetical order.
+
+    `refused` are archives below it that could not be unpacked, with the reasons: a note for those
+    who handed them in. An archive that could is a folder of its name, as `ada.zip/sheet.ipynb`.
 
     `pattern` is a regular expression for a whole path below `folder`, with a group `learner`, and
     if wanted `number`, `version` and `file` (see `Owner`). Raises CourseError if there is no
@@ -87,7 +96,7 @@ def collect(folder: Path, released: Path, pattern: str | None = None) -> list[Ha
     learners: dict[tuple[str, str], HandedIn] = {}
     versions: dict[tuple[str, str, str], list[Version]] = defaultdict(list)
     nobody_s = []
-    paths = list(_notebooks(folder))
+    paths = [*_notebooks(folder), *refused]
     folder = _class_folder(folder, paths)
     for path in paths:
         below = unicodedata.normalize("NFC", path.relative_to(folder).as_posix())
@@ -97,6 +106,9 @@ def collect(folder: Path, released: Path, pattern: str | None = None) -> list[Ha
             continue
         who = (owner.learner, owner.number)
         one = learners.setdefault(who, HandedIn(*who))
+        if path in refused:
+            one.notes.append(refused[path])
+            continue
         copied = _sheets_of(path, owner.file, sheets)
         if not copied:
             one.notes.append(f"{below} is a copy of no sheet, and was left out")
@@ -155,7 +167,7 @@ def _owner(below: str, patterns: list[re.Pattern[str]]) -> Owner | None:
         if match := pattern.fullmatch(below):
             known = match.groupdict(default="")
             file = known.get("file") or below
-            learner = known["learner"].strip()
+            learner = known["learner"].strip().removesuffix(".zip")
             return Owner(learner, known.get("number", ""), known.get("version", ""), file)
     return None
 

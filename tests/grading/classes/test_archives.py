@@ -27,6 +27,7 @@ def zipped(tmp_path: Path):
 def unpacked(archive: Path) -> set[str]:
     into = archive.parent / "into"
     archives.unpack(archive, into)
+    assert archives.unpack_inside(into) == {}
     return {path.relative_to(into).as_posix() for path in into.rglob("*") if path.is_file()}
 
 
@@ -44,7 +45,25 @@ def test_notebooks_come_out_and_nothing_that_nobody_reads(zipped):
 
 def test_archives_inside_are_opened_once(zipped, tmp_path):
     inner = zipped({"01.ipynb": b"{}"}, "inner.zip").read_bytes()
-    assert unpacked(zipped({"ada/work.zip": inner})) == {"ada/work/01.ipynb"}
+    outer = zipped({"ada/work.zip": inner, "ada/work/02.ipynb": b"{}", "Bob.ZIP": inner})
+    assert unpacked(outer) == {"ada/work.zip/01.ipynb", "ada/work/02.ipynb", "Bob.ZIP/01.ipynb"}
+
+
+@pytest.mark.parametrize("kind", ["broken", "a bomb", "climbs out"])
+def test_an_archive_that_one_learner_broke_costs_that_one_alone(zipped, tmp_path, kind):
+    good = zipped({"01.ipynb": b"{}"}, "good.zip").read_bytes()
+    bad = {
+        "broken": b"no zip",
+        "a bomb": zipped({"a.ipynb": bytes(archives.LARGEST + 1)}, "bomb.zip").read_bytes(),
+        "climbs out": zipped({"../../bob/01.ipynb": b"mine"}, "climbs.zip").read_bytes(),
+    }
+    outer = zipped({"ada/work.zip": bad[kind], "bob/work.zip": good})
+    archives.unpack(outer, into := tmp_path / "into")
+    refused = archives.unpack_inside(into)
+    assert list(refused) == [into / "ada" / "work.zip"]
+    assert refused[into / "ada" / "work.zip"].startswith("work.zip ")
+    left = [path.relative_to(into).as_posix() for path in into.rglob("*") if path.is_file()]
+    assert left == ["bob/work.zip/01.ipynb"]
 
 
 def test_names_in_utf8_are_read_where_a_program_did_not_say_so(zipped):
@@ -77,10 +96,12 @@ def test_many_files_that_are_too_much_together_are_refused(zipped, monkeypatch):
     refused(zipped({f"{n}/a.ipynb": bytes(100) for n in range(3)}), "more than notebooks need")
 
 
-def test_a_bomb_in_a_bomb_counts_as_well(zipped, monkeypatch):
+def test_a_bomb_of_small_files_in_an_archive_is_refused_too(zipped, tmp_path, monkeypatch):
     inner = zipped({"a.ipynb": bytes(200)}, "inner.zip").read_bytes()
-    monkeypatch.setattr(archives, "LARGEST_IN_ALL", len(inner) + 100)
-    refused(zipped({"ada/inner.zip": inner}), "more than notebooks need")
+    archives.unpack(zipped({"ada/inner.zip": inner}), into := tmp_path / "into")
+    monkeypatch.setattr(archives, "LARGEST_INSIDE", 100)
+    [why] = archives.unpack_inside(into).values()
+    assert "more than notebooks need" in why
 
 
 def test_more_entries_than_a_class_has_are_refused(zipped, monkeypatch):

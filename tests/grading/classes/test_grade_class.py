@@ -52,6 +52,8 @@ def command(shop: Workshop, tmp_path: Path) -> list[str]:
     (tmp_path / "roster.csv").write_text(
         "id,name\n1,Ada Lovelace\n2,Bob\n3,Cem\n4,Dörte\n5,小明\n6,Nemo\n", encoding="utf-8"
     )
+    (tmp_path / "class" / "Fay").mkdir()
+    (tmp_path / "class" / "Fay" / "work.zip").write_bytes(b"cut short")
     return [
         sys.executable, "-m", "course_grading.cli", "grade-class", str(tmp_path / "class"),
         "--out", str(tmp_path / "out"), "--roster", str(tmp_path / "roster.csv"),
@@ -76,7 +78,7 @@ def test_a_class_is_graded_once_and_can_be_read(command, tmp_path):
     wide = {row["learner"]: row for row in rows(out / "grades.csv")}
     assert {name: row["points"] for name, row in wide.items()} == {
         "Ada Lovelace": "2", "Bob": "0", "Cem": "0", "Dörte": "0", "小明": "0", "Nemo": "0",
-        "Eve": "0",
+        "Eve": "0", "Fay": "0",
     }  # fmt: skip
     assert wide["Cem"]["id"] == "3" and wide["Eve"]["id"] == ""
     long = {row["learner"]: row for row in rows(out / "grades-long.csv")}
@@ -87,8 +89,9 @@ def test_a_class_is_graded_once_and_can_be_read(command, tmp_path):
     assert page.index("Cem:") and "Dörte:" not in page  # alike, in other words: one example
     assert "<script" not in page and "http" not in page
     feedback = [path.read_text(encoding="utf-8") for path in (out / "feedback").iterdir()]
-    assert len(feedback) == 7 and sum("hint(" in page for page in feedback) >= 3
+    assert len(feedback) == 8 and sum("hint(" in page for page in feedback) >= 3
     assert "Eve is not on the roster" in done.stderr
+    assert "Fay: work.zip cannot be unpacked" in done.stderr
 
     kept = out / FILE
     lines = kept.read_text(encoding="utf-8").splitlines(keepends=True)
@@ -194,7 +197,7 @@ def test_a_cluster_that_exists_is_used_and_looked_at_first(command, tmp_path):
         there = ["--scheduler", running.scheduler_address, "--sandbox", "none"]
         done = run([*command, *there])
         assert done.returncode == 0, done.stderr
-        assert len(rows(tmp_path / "out" / "grades.csv")) == 7
+        assert len(rows(tmp_path / "out" / "grades.csv")) == 8
         with engine.cluster(scheduler=running.scheduler_address) as client:
             client.run(be_another_version)
             with pytest.raises(CourseError, match="another version"):

@@ -57,6 +57,9 @@ def found(folder: Path, shop: Workshop, pattern: str | None = None) -> dict[str,
         (f"Ada Lovelace_123456_assignsubmission_file_{NAME}", "Ada Lovelace (123456)"),
         (f"lovelaceada_77_1001_{NAME}", "lovelaceada (77)"),
         (f"lovelaceada_LATE_77_1001_{NAME[:-6]}-2.ipynb", "lovelaceada (77)"),
+        (f"lovelaceada_77_1001_work.zip/{NAME}", "lovelaceada (77)"),
+        (f"ada.zip/{NAME}", "ada"),
+        (f"Ada Lovelace_123456_assignsubmission_file_work.zip/{NAME}", "Ada Lovelace (123456)"),
     ],
 )
 def test_a_name_stands_where_the_platform_puts_it(hand_in, shop, name, learner):
@@ -156,3 +159,13 @@ def test_an_empty_folder_is_said(shop, tmp_path):
     (tmp_path / "class").mkdir()
     with pytest.raises(CourseError, match="no notebook"):
         collect(tmp_path / "class", shop.released)
+
+
+def test_who_handed_in_an_archive_that_cannot_be_opened_is_told_so(hand_in, shop):
+    folder = hand_in(f"ada/{NAME}", f"bob/{NAME}")
+    refused = {folder / "bob" / "more.zip": "more.zip cannot be unpacked: it is broken",
+               folder / "cem" / "all.zip": "all.zip cannot be unpacked: it is broken"}  # fmt: skip
+    ada, bob, cem = collect(folder, shop.released, refused=refused)
+    assert (list(ada.files), ada.notes) == ([NAME], [])
+    assert (list(bob.files), bob.notes) == ([NAME], [refused[folder / "bob" / "more.zip"]])
+    assert (list(cem.files), cem.notes) == ([], [refused[folder / "cem" / "all.zip"]])
