@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 import time
+from itertools import groupby
 from pathlib import Path
+from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -21,30 +23,25 @@ def write_pages(graded: Class, folder: Path) -> None:
         loader=PackageLoader("course_grading.classes"), autoescape=True, trim_blocks=True,
         lstrip_blocks=True, undefined=StrictUndefined,
     )  # fmt: skip
+    pages.globals["name_of"] = _name_of
     (folder / FEEDBACK).mkdir(exist_ok=True)
     for learner in graded.learners:
+        cells = groupby(graded.cells(learner), key=lambda cell: cell.sheet)
         text = pages.get_template("feedback.html").render(
             title=learner.name, points=graded.points(learner), max_points=graded.max_points,
-            cells=[cell._asdict() for cell in graded.cells(learner)], notes=learner.notes,
-            next_step=_next_step,
+            sheets=[(sheet, list(of_sheet)) for sheet, of_sheet in cells],
+            handed_in=learner.results, notes=learner.notes, next_step=_next_step,
         )  # fmt: skip
         (folder / FEEDBACK / page_of(learner)).write_text(text, encoding="utf-8")
-    exercises = [one for of_sheet in graded.sheets.values() for one in of_sheet]
-    every = {learner.name: list(graded.cells(learner)) for learner in graded.learners}
-    passed = {
-        one.slug: sum(
-            cell.result["verdict"] == "passed" and cell.exercise.slug == one.slug
-            for cells in every.values() for cell in cells
-        )
-        for one in exercises
-    }  # fmt: skip
+    addresses = {id(one): f"{FEEDBACK}/{quote(page_of(one))}" for one in graded.learners}
     taken = sum(map(_seconds, graded.learners))
     text = pages.get_template("class.html").render(
-        title="The class", learners=graded.learners, exercises=exercises,
-        max_points=graded.max_points, date=time.strftime("%Y-%m-%d at %H:%M"),
-        minutes=round(taken / 60), look=_look, page_of=page_of, points=graded.points,
-        cells=graded.cells, seconds=lambda learner: round(_seconds(learner)),
-        passed=lambda one: passed[one.slug], mistakes=graded.mistakes, alike=graded.alike,
+        title="The class", graded=graded, learners=graded.learners,
+        exercises=[one for of_sheet in graded.sheets.values() for one in of_sheet],
+        date=time.strftime("%Y-%m-%d at %H:%M"), minutes=round(taken / 60), look=_look,
+        page_of=lambda learner: addresses[id(learner)],
+        address=lambda cell: f"{addresses[id(cell.learner)]}#{cell.exercise.slug}",
+        seconds=lambda learner: round(_seconds(learner)),
         notes=[(one.name, note) for one in graded.learners for note in one.notes],
     )  # fmt: skip
     (folder / "class.html").write_text(text, encoding="utf-8")
@@ -55,6 +52,11 @@ def page_of(learner: Learner) -> str:
     own = hashlib.sha256(repr((learner.name, learner.columns)).encode()).hexdigest()[:6]
     readable = re.sub(r"[^\w-]+", "-", learner.name).strip("-")[:60]
     return f"{readable}-{own}.html"
+
+
+def _name_of(sheet: str) -> str:
+    """ "02_sinusoidal_encoding.ipynb" as a heading: "02 sinusoidal encoding"."""
+    return Path(sheet).stem.replace("_", " ")
 
 
 def _seconds(learner: Learner) -> float:
@@ -69,5 +71,5 @@ def _look(cell: Cell) -> str:
     return "open" if cell.result["verdict"] in ("missing", "not attempted") else "failed"
 
 
-def _next_step(cell: dict) -> str:
-    return next_step(cell["exercise"].number, cell["result"]["verdict"])
+def _next_step(cell: Cell) -> str:
+    return next_step(cell.exercise.number, cell.result["verdict"])

@@ -6,6 +6,7 @@ import csv
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,7 +23,7 @@ NOTHING = {"points": 0, "verdict": "missing", "mistake": None, "alike": "", "mes
 class Cell(NamedTuple):
     """One learner's result in one exercise."""
 
-    learner: str
+    learner: Learner
     sheet: str
     exercise: Listed
     result: dict[str, Any]
@@ -33,6 +34,7 @@ class Learner:
     """A line of the class."""
 
     name: str
+    """With the platform's number if somebody else of the class has the same name."""
     columns: dict[str, str]
     """The roster's."""
     results: dict[str, dict[str, Any]]
@@ -53,10 +55,13 @@ class Class:
     ) -> Class:
         """From the rows of the roster, and the results by learner (see `identity`) and sheet."""
         names = sorted({sheet for _, sheet in results})
+        called = Counter(row.handed_in.learner for row in rows)
         return cls(
             [
                 Learner(
-                    row.handed_in.learner,
+                    row.handed_in.learner
+                    if called[row.handed_in.learner] == 1
+                    else row.handed_in.identity,
                     row.columns,
                     {
                         sheet: results[row.handed_in.identity, sheet]
@@ -74,7 +79,7 @@ class Class:
         for sheet, exercises in self.sheets.items():
             found = {one["id"]: one for one in learner.results.get(sheet, {}).get("exercises", [])}
             for exercise in exercises:
-                yield Cell(learner.name, sheet, exercise, found.get(exercise.slug, NOTHING))
+                yield Cell(learner, sheet, exercise, found.get(exercise.slug, NOTHING))
 
     @property
     def max_points(self) -> int:
@@ -111,24 +116,48 @@ class Class:
                         one.points, result["verdict"], result["mistake"] or "",
                     ])  # fmt: skip
 
-    def mistakes(self, exercise: Listed) -> list[tuple[str, int]]:
-        """The named mistakes in an exercise, the commonest first."""
-        named = Counter(cell.result["mistake"] for cell in self._failed(exercise))
-        return [(name, count) for name, count in named.most_common() if name]
+    @cached_property
+    def answers(self) -> dict[str, list[Cell]]:
+        """What all learners have of each exercise, by its slug."""
+        answers: dict[str, list[Cell]] = {
+            one.slug: [] for exercises in self.sheets.values() for one in exercises
+        }
+        for learner in self.learners:
+            for cell in self.cells(learner):
+                answers[cell.exercise.slug].append(cell)
+        return answers
+
+    def verdicts(self, exercise: Listed) -> Counter[str]:
+        """How often each verdict was given on an exercise."""
+        return Counter(cell.result["verdict"] for cell in self.answers[exercise.slug])
+
+    def mistakes(self, exercise: Listed) -> list[list[Cell]]:
+        """The answers with a named mistake, those of one name together, the commonest first."""
+        failed = self._failed(exercise)
+        return _grouped([cell for cell in failed if cell.result["mistake"]], "mistake")
 
     def alike(self, exercise: Listed) -> list[list[Cell]]:
         """Answers that are wrong in the same way and have no name, the largest group first."""
-        groups: dict[str, list[Cell]] = defaultdict(list)
-        for cell in self._failed(exercise):
-            if not cell.result["mistake"] and cell.result.get("alike"):
-                groups[cell.result["alike"]].append(cell)
-        return sorted(groups.values(), key=len, reverse=True)
+        failed = self._failed(exercise)
+        return _grouped([cell for cell in failed if not cell.result["mistake"]], "alike")
+
+    def unjudged(self, exercise: Listed) -> list[list[Cell]]:
+        """Answers that ended in an error or ran out of time, by verdict."""
+        ended = ("error", "timed out")
+        answers = self.answers[exercise.slug]
+        return _grouped([one for one in answers if one.result["verdict"] in ended], "verdict")
 
     def _failed(self, exercise: Listed) -> Iterable[Cell]:
-        for learner in self.learners:
-            for cell in self.cells(learner):
-                if cell.exercise.slug == exercise.slug and cell.result["verdict"] == "failed":
-                    yield cell
+        answers = self.answers[exercise.slug]
+        return (cell for cell in answers if cell.result["verdict"] == "failed")
+
+
+def _grouped(cells: Iterable[Cell], by: str) -> list[list[Cell]]:
+    """Those with the same value together, the largest group first; one without a value is alone."""
+    groups: dict[str | int, list[Cell]] = defaultdict(list)
+    for cell in cells:
+        groups[cell.result.get(by) or id(cell)].append(cell)
+    return sorted(groups.values(), key=len, reverse=True)
 
 
 def _plain(text: str) -> str:
