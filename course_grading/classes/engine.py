@@ -58,7 +58,9 @@ def cluster(workers: int | None = None, scheduler: str | None = None) -> Iterato
     with (
         TemporaryDirectory(prefix="class-", ignore_cleanup_errors=True) as folder,
         dask.config.set({"temporary-directory": folder}),
-        LocalCluster(n_workers=count, threads_per_worker=1, dashboard_address=None, memory_limit=0,
+        LocalCluster(n_workers=count, threads_per_worker=1, memory_limit=0,
+                     # Without an address, Dask takes port 8787, and warns if somebody has it.
+                     dashboard_address="127.0.0.1:0", scheduler_kwargs={"dashboard": False},
                      local_directory=folder, env={"TMPDIR": folder}) as local,
         Client(local) as client,
     ):  # fmt: skip

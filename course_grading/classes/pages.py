@@ -51,7 +51,7 @@ def page_of(learner: Learner) -> str:
     """The name of a learner's page: readable, and another one for each learner."""
     own = hashlib.sha256(repr((learner.name, learner.columns)).encode()).hexdigest()[:6]
     readable = re.sub(r"[^\w-]+", "-", learner.name).strip("-")[:60]
-    return f"{readable}-{own}.html"
+    return f"{readable or 'learner'}-{own}.html"
 
 
 def _name_of(sheet: str) -> str:

@@ -42,7 +42,7 @@ def read(path: Path) -> list[dict[str, str]]:
             f"{path} is no roster: give a CSV file whose first line names the columns, with a "
             "line for each learner"
         )
-    return rows
+    return [row for row in rows if not _canvas_own(row)]
 
 
 def matched(handed_in: list[HandedIn], roster: list[dict[str, str]]) -> list[Row]:
@@ -72,6 +72,11 @@ def matched(handed_in: list[HandedIn], roster: list[dict[str, str]]) -> list[Row
     ] + [Row(empty, one) for one in others]
 
 
+def _canvas_own(row: dict[str, str]) -> bool:
+    """Canvas puts lines without a learner below the head: "Points Possible", "Manual Posting"."""
+    return "Student" in row and row.get("ID") == ""
+
+
 def _index(roster: list[dict[str, str]]) -> tuple[dict[str, set[int]], dict[str, set[int]]]:
     """Lines by numbers that stand in them, and by names in either order."""
     numbers: dict[str, set[int]] = {}
@@ -99,6 +104,9 @@ def _first_and_last(columns: dict[str, str]) -> list[str]:
 
 def _name(columns: dict[str, str]) -> str:
     by_title = {title.strip().lower(): value for title, value in columns.items()}
+    last = by_title.get("last name") or by_title.get("surname")
+    if (first := by_title.get("first name")) and last:
+        return f"{first} {last}"
     named = [by_title[title] for title in NAMES if by_title.get(title)]
     return (named or [next(iter(columns.values()))])[0]
 

@@ -44,6 +44,16 @@ def test_who_handed_in_nothing_has_a_line_too(tmp_path):
     assert [row.columns["id"] for row in rows] == ["1", "2"]
 
 
+def test_canvas_writes_lines_that_are_nobody_s(tmp_path):
+    text = 'Student,ID,Sheet 0 (5)\n,,Manual Posting\n    Points Possible,,1.0\n"Li, Wei",77,\n'
+    assert [line["Student"] for line in read(tmp_path, text)] == ["Li, Wei"]
+
+
+def test_first_and_last_name_are_a_name_together(tmp_path):
+    [row] = roster.matched([], read(tmp_path, "First name,Last name,Email address\nAda,Bee,a@x\n"))
+    assert row.handed_in.learner == "Ada Bee"
+
+
 def test_who_is_not_on_the_roster_comes_last_and_it_is_said(tmp_path):
     rows = roster.matched([HandedIn("Eve")], read(tmp_path, "id,name\n1,Ada\n"))
     assert [row.handed_in.learner for row in rows] == ["Ada", "Eve"]
