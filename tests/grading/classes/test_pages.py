@@ -28,8 +28,10 @@ RIGHT = {"points": 3, "verdict": "passed"}
 PART = {"points": 1, "verdict": "failed", "mistake": "adds", "message": "Likely mistake: adds."}
 ALIKE = {"points": 0, "verdict": "failed", "alike": "x", "message": "expected 2, got <b>3</b>"}
 ALONE = {"points": 0, "verdict": "failed", "alike": "y", "message": "expected 2, got 7"}
+EMPTY = {"points": 0, "verdict": "missing", "message": "the notebook is empty"}
 BROKEN = {"points": 0, "verdict": "error", "message": "NameError: no name"}
 CLASS = {
+    "Eve": EMPTY,
     "Ada": RIGHT, "Bob": PART, "Cem O'Neill": ALIKE, "Dörte": ALIKE, "小明": ALONE, "محمد": BROKEN,
 }  # fmt: skip
 
@@ -86,7 +88,7 @@ class Page(HTMLParser):
 def test_a_screen_reader_hears_whose_points_they_are_and_of_how_many(pages: Path) -> None:
     page = Page(pages / "class.html")
     links = {text for _, text in page.all("a")}
-    assert {"Bob, 1.1: 1 of 3 points", "Dörte, 1.1: 0 of 3 points"} <= links
+    assert {"Bob, 1.1: 1 of 3 points", "Dörte, 1.1: 0 of 3 points", "Eve, 1.1: missing –"} <= links
     squares = Counter(text for _, text in page.all("td"))
     assert squares["3 of 3 points"] == 1
     assert squares["–missing"] == len(CLASS) * 2 + 3
