@@ -144,12 +144,16 @@ def parser(laboratory: bool = True) -> argparse.ArgumentParser:
     course = argparse.ArgumentParser(prog="course", description="Where Am I? The course's tool.")
     commands = course.add_subparsers(required=True, metavar="COMMAND")
 
-    def add_learners(name: str, run: Callable[[Arguments], int]) -> argparse.ArgumentParser:
+    def add_sheets(name: str, run: Callable[[Arguments], int]) -> argparse.ArgumentParser:
         command = add_command(commands, name, run)
-        command.add_argument("--exercises", type=Path, default=home("exercises"), metavar="DIR")
         command.add_argument("--released", type=Path, default=notebooks.RELEASED,
                              help=argparse.SUPPRESS)  # fmt: skip
         command.add_argument("--specs", default=runner.SPECS, help=argparse.SUPPRESS)
+        return command
+
+    def add_learners(name: str, run: Callable[[Arguments], int]) -> argparse.ArgumentParser:
+        command = add_sheets(name, run)
+        command.add_argument("--exercises", type=Path, default=home("exercises"), metavar="DIR")
         return command
 
     grading = add_learners("grade", grade)
@@ -158,7 +162,7 @@ def parser(laboratory: bool = True) -> argparse.ArgumentParser:
         grading.add_argument(f"--{kind}", type=Path, metavar="FILE", help=f"write {kind} there")
     grading.add_argument("--start-method", choices=("fork", "spawn"), help=argparse.SUPPRESS,
                          default=runner.START_METHOD)  # fmt: skip
-    classes = add_learners("grade-class", grade_class)
+    classes = add_sheets("grade-class", grade_class)
     add_class_arguments(classes)
     for command in (grading, classes):
         command.add_argument("--timeout", type=_seconds, default=60.0, help="seconds for each cell")

@@ -15,7 +15,8 @@ from pathlib import Path, PurePosixPath
 from course_lab.errors import CourseError
 
 WANTED = (".ipynb", ".txt", ".zip")
-"""What is unpacked: notebooks, nbgrader's timestamp.txt, and archives that learners handed in."""
+"""What is unpacked: notebooks, nbgrader's timestamp.txt, and archives that learners handed in. Of
+other files only the names are kept."""
 LARGEST = 50_000_000
 """Bytes of one file."""
 LARGEST_IN_ALL = 4_000_000_000
@@ -63,14 +64,17 @@ def _unpack(archive: Path, into: Path, most: int, name: str) -> int:
     try:
         with zipfile.ZipFile(archive) as opened:
             for entry, path in _entries(name, opened):
+                target = into / path
+                target.parent.mkdir(parents=True, exist_ok=True)
+                if target.suffix.lower() not in WANTED:
+                    target.touch()
+                    continue
                 unpacked += entry.file_size
                 if unpacked > most or entry.file_size > LARGEST:
                     raise CourseError(
                         f"{name} would unpack to more than notebooks need ({path} alone has "
                         f"{entry.file_size:,} bytes): take it out, and zip the rest again"
                     )
-                target = into / path
-                target.parent.mkdir(parents=True, exist_ok=True)
                 with opened.open(entry) as source, target.open("wb") as copy:
                     shutil.copyfileobj(source, copy)
                 _keep_time(entry, target)
@@ -83,7 +87,7 @@ def _unpack(archive: Path, into: Path, most: int, name: str) -> int:
 
 
 def _entries(archive: str, opened: zipfile.ZipFile) -> Iterator[tuple[zipfile.ZipInfo, str]]:
-    """The files that are wanted, with their names as their platform meant them."""
+    """The files, with their names as their platform meant them."""
     infos = opened.infolist()
     if len(infos) > MOST:
         raise CourseError(f"{archive} has {len(infos):,} entries; a class has at most {MOST:,}")
@@ -94,7 +98,7 @@ def _entries(archive: str, opened: zipfile.ZipFile) -> Iterator[tuple[zipfile.Zi
             raise CourseError(f"{archive} would write outside of its folder: {name}")
         if stat.S_ISLNK(info.external_attr >> 16):
             raise CourseError(f"{archive} holds a link, {name}: zip the file itself")
-        if not info.is_dir() and path.suffix.lower() in WANTED and "__MACOSX" not in path.parts:
+        if not info.is_dir() and "__MACOSX" not in path.parts:
             yield info, name
 
 

@@ -59,7 +59,7 @@ def add_arguments(command: ArgumentParser) -> None:
 
 
 def grade_class(arguments: Arguments) -> int:
-    """Grade a class; 0 if every notebook has its result."""
+    """Grade what a class handed in, and write pages and tables of it; 0 if all has its result."""
     from tqdm import tqdm
 
     from course_grading.classes import sandbox

@@ -3,10 +3,11 @@
 A learner's name stands where the platform puts it:
 
 - Moodle ("Download all submissions"): `NAME_NUMBER_assignsubmission_file_...`, as a folder or as
-  the beginning of a file's name;
+  the beginning of a file's name, and `..._onlinetext_` for what was written into a field;
 - nbgrader: `submitted/LEARNER/ASSIGNMENT/SHEET.ipynb`, with a timestamp.txt beside it;
 - Canvas ("Download submissions"): `nameinoneword_LATE_USER_FILE_SHEET.ipynb`, all in one folder,
-  where FILE is a number that grows, and SHEET gets "-1", "-2" when it is handed in again;
+  where FILE is a number that grows, and SHEET gets "-1", "-2" when it is handed in again; with
+  anonymous grading `LATE_anon_CODE_FILE_SHEET.ipynb`;
 - otherwise a folder for each learner.
 """
 
@@ -27,9 +28,12 @@ from course_grading.submissions import NOT_OURS, recognised
 from course_lab.errors import CourseError
 
 PATTERNS = {
-    "Moodle": r"(?:.*/)?(?P<learner>[^/]+)_(?P<number>\d+)_assignsubmission_file_?/?(?P<file>.*)",
+    "Moodle": r"(?:.*/)?(?P<learner>[^/]+)_(?P<number>\d+)_assignsubmission_(?:file|onlinetext)_?"
+    r"/?(?P<file>.*)",
     "nbgrader": r"(?:.*/)?submitted/(?P<learner>[^/]+)/[^/]+/(?P<file>.*)",
     "Canvas": r"(?:.*/)?(?P<learner>[^_/]+)(?:_LATE)?_(?P<number>\d+)"
+    r"_(?P<version>\d+)_(?P<file>[^/]+(?:\.zip/.+)?)",
+    "Canvas, anonymous": r"(?:.*/)?(?:LATE_)?(?P<learner>anon_[^_/]+)"
     r"_(?P<version>\d+)_(?P<file>[^/]+(?:\.zip/.+)?)",
     "a folder for each learner": r"(?P<learner>[^/]+)/(?P<file>.+)",
 }
@@ -37,6 +41,8 @@ PATTERNS = {
 COPY = re.compile(r"(?:Copy of )?(?P<stem>.+?)(?: ?\(\d+\)|-\d+)?")
 """A sheet's name, and what browsers, Colab and Canvas make of it where it was there before."""
 SUBMITTED = "submitted"
+STAMP = "timestamp.txt"
+"""In which nbgrader says when something was handed in."""
 
 
 class Owner(NamedTuple):
@@ -82,10 +88,11 @@ def collect(
     pattern: str | None = None,
     refused: Mapping[Path, str] = MappingProxyType({}),
 ) -> list[HandedIn]:
-    """Everyone whose name is on a notebook below `folder`, in alphabetical order.
+    """Everyone whose name is on a file below `folder`, in alphabetical order.
 
-    `refused` are archives below it that could not be unpacked, with the reasons: a note for those
-    who handed them in. An archive that could is a folder of its name, as `ada.zip/sheet.ipynb`.
+    Files that are no notebooks are a note for those who handed in nothing else. `refused` are
+    archives below `folder` that could not be unpacked, with the reasons: also a note. An archive
+    that could be is a folder of its name, as in `ada.zip/sheet.ipynb`.
 
     `pattern` is a regular expression for a whole path below `folder`, with a group `learner`, and
     if wanted `number`, `version` and `file` (see `Owner`). Raises CourseError if there is no
@@ -99,8 +106,7 @@ def collect(
     paths = [*_notebooks(folder), *refused]
     folder = _class_folder(folder, paths)
     for path in paths:
-        below = unicodedata.normalize("NFC", path.relative_to(folder).as_posix())
-        owner = _owner(f"{SUBMITTED}/{below}" if folder.name == SUBMITTED else below, patterns)
+        below, owner = _owner(path, folder, patterns)
         if owner is None:
             nobody_s.append(below)
             continue
@@ -122,6 +128,10 @@ def collect(
         )
     if not learners:
         raise CourseError(f"{folder} has no notebook in it")
+    for who, names in _no_notebooks(folder, patterns).items():
+        is_none = "is no notebook" if len(names) == 1 else "are no notebooks"
+        note = f"{', '.join(names)} {is_none}; nothing else was handed in"
+        learners.setdefault(who, HandedIn(*who, notes=[note]))
     for (learner, number, sheet), found in versions.items():
         one = learners[learner, number]
         newest = max(found, key=lambda version: version.mark)
@@ -162,14 +172,31 @@ def _class_folder(folder: Path, paths: list[Path]) -> Path:
         folder /= tops.pop()
 
 
-def _owner(below: str, patterns: list[re.Pattern[str]]) -> Owner | None:
+def _no_notebooks(
+    folder: Path, patterns: list[re.Pattern[str]]
+) -> dict[tuple[str, str], list[str]]:
+    """The names of all other files that say whose they are, by learner and number."""
+    names = defaultdict(list)
+    for path in sorted(folder.rglob("*")):
+        hidden = NOT_OURS.search(str(path)) or path.name.startswith(".")
+        if path.is_file() and path.suffix not in (".ipynb", ".zip") and not hidden:
+            _, owner = _owner(path, folder, patterns)
+            if owner and path.name != STAMP:
+                names[owner.learner, owner.number].append(Path(owner.file).name)
+    return names
+
+
+def _owner(path: Path, folder: Path, patterns: list[re.Pattern[str]]) -> tuple[str, Owner | None]:
+    """The path below the folder of the class, and what it says of whose it is."""
+    below = unicodedata.normalize("NFC", path.relative_to(folder).as_posix())
+    whole = f"{SUBMITTED}/{below}" if folder.name == SUBMITTED else below
     for pattern in patterns:
-        if match := pattern.fullmatch(below):
+        if match := pattern.fullmatch(whole):
             known = match.groupdict(default="")
-            file = known.get("file") or below
+            file = known.get("file") or whole
             learner = known["learner"].strip().removesuffix(".zip")
-            return Owner(learner, known.get("number", ""), known.get("version", ""), file)
-    return None
+            return below, Owner(learner, known.get("number", ""), known.get("version", ""), file)
+    return below, None
 
 
 def _sheets_of(path: Path, file: str, sheets: dict[str, Path]) -> list[str]:
@@ -185,7 +212,7 @@ def _version(path: Path, owner: Owner) -> Version:
     if owner.version.isdigit():
         return Version(path, (int(owner.version), saved), "by the platform's number for the file")
     with suppress(OSError, ValueError):
-        stamp = (path.parent / "timestamp.txt").read_text(encoding="utf-8").strip()
+        stamp = (path.parent / STAMP).read_text(encoding="utf-8").strip()
         when = datetime.fromisoformat(re.sub(r" ?(UTC|UCT|GMT)$", "+00:00", stamp))
-        return Version(path, (when.timestamp(), saved), "by its timestamp.txt")
+        return Version(path, (when.timestamp(), saved), f"by its {STAMP}")
     return Version(path, (saved,), "since it was saved last")

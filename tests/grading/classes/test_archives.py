@@ -38,9 +38,11 @@ def refused(archive: Path, match: str) -> None:
     assert not into.exists()
 
 
-def test_notebooks_come_out_and_nothing_that_nobody_reads(zipped):
+def test_notebooks_come_out_and_of_other_files_their_names(zipped, tmp_path):
     names = ["ada/a.ipynb", "Jörg Müller/ü.ipynb", "王/1.ipynb", "ada/data.csv", "__MACOSX/a.ipynb"]
-    assert unpacked(zipped(dict.fromkeys(names, b"{}"))) == set(names[:3])
+    assert unpacked(zipped(dict.fromkeys(names, b"{}"))) == set(names[:4])
+    sizes = [(tmp_path / "into" / name).stat().st_size for name in names[:4]]
+    assert sizes == [2, 2, 2, 0]
 
 
 def test_archives_inside_are_opened_once(zipped, tmp_path):

@@ -59,6 +59,8 @@ def found(folder: Path, shop: Workshop, pattern: str | None = None) -> dict[str,
         (f"lovelaceada_LATE_77_1001_{NAME[:-6]}-2.ipynb", "lovelaceada (77)"),
         (f"lovelaceada_77_1001_work.zip/{NAME}", "lovelaceada (77)"),
         (f"ada.zip/{NAME}", "ada"),
+        (f"LATE_anon_aB3cD_1001_{NAME}", "anon_aB3cD"),
+        (f"anon_aB3cD_1001_{NAME}", "anon_aB3cD"),
         (f"Ada Lovelace_123456_assignsubmission_file_work.zip/{NAME}", "Ada Lovelace (123456)"),
     ],
 )
@@ -169,3 +171,18 @@ def test_who_handed_in_an_archive_that_cannot_be_opened_is_told_so(hand_in, shop
     assert (list(ada.files), ada.notes) == ([NAME], [])
     assert (list(bob.files), bob.notes) == ([NAME], [refused[folder / "bob" / "more.zip"]])
     assert (list(cem.files), cem.notes) == ([], [refused[folder / "cem" / "all.zip"]])
+
+
+def test_who_handed_in_no_notebook_is_there_with_a_note(hand_in, shop):
+    folder = hand_in(f"ada/{NAME}", f"Bob_7_assignsubmission_file_/{NAME}")
+    for name in ("ada/notes.txt", "cem/answer.py", "cem/answer.pdf", "ada/.hidden", "list.csv",
+                 "Dee_8_assignsubmission_onlinetext_/onlinetext.html"):  # fmt: skip
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).touch()
+    notes = {one.identity: one.notes for one in collect(folder, shop.released)}
+    assert notes == {
+        "ada": [],
+        "Bob (7)": [],
+        "cem": ["answer.pdf, answer.py are no notebooks; nothing else was handed in"],
+        "Dee (8)": ["onlinetext.html is no notebook; nothing else was handed in"],
+    }
