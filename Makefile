@@ -7,7 +7,7 @@ ARGS =
 run = "$(VENV)/bin/python" -m
 
 .DEFAULT_GOAL = help
-.PHONY: help lab test lint grade class update exercises bench mutants zoo constraints core-environment class-environment test-environment
+.PHONY: help lab test lint grade class update exercises bench mutants zoo site constraints core-environment class-environment site-environment test-environment
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -52,6 +52,9 @@ zoo: core-environment ## train and measure every scheme again (hours), going on 
 	@"$(VENV)/bin/course" zoo --tier longer
 	@"$(VENV)/bin/course" results
 
+site: site-environment ## build the web pages into site/, and with ARGS=serve show them
+	@"$(VENV)/bin/python" tools/site/build.py $(ARGS)
+
 constraints: core-environment ## write constraints.txt anew, with the newest versions
 	@"$(VENV)/bin/python" tools/constraints.py $(ARGS)
 
@@ -60,6 +63,9 @@ core-environment:
 
 class-environment:
 	@VENV="$(VENV)" PYTHON="$(PYTHON)" sh tools/setup.sh class
+
+site-environment:
+	@VENV="$(VENV)" PYTHON="$(PYTHON)" sh tools/setup.sh site
 
 test-environment:
 	@VENV="$(VENV)" PYTHON="$(PYTHON)" sh tools/setup.sh test

@@ -21,6 +21,7 @@ PROJECT = PYPROJECT["project"]
 CORE = [Requirement(text) for text in PROJECT["dependencies"]]
 TEST = [Requirement(text) for text in PROJECT["optional-dependencies"]["test"]]
 CLASS = [Requirement(text) for text in PROJECT["optional-dependencies"]["class"]]
+SITE = [Requirement(text) for text in PROJECT["optional-dependencies"]["site"]]
 BUILD = [Requirement(text) for text in PYPROJECT["build-system"]["requires"]]
 LINES = (ROOT / "constraints.txt").read_text().splitlines()
 PINS = [Requirement(line) for line in LINES if line and not line.startswith("#")]
@@ -162,5 +163,9 @@ def test_the_workflow_runs_what_contributors_run_from_the_oldest_python_on() -> 
     assert any(machine["os"].startswith("macos") for machine in machines)
 
 
-def test_what_grades_a_class_is_tested_too() -> None:
-    assert {str(requirement) for requirement in CLASS} <= {str(one) for one in TEST}
+def test_what_grades_a_class_and_builds_the_site_is_tested_too() -> None:
+    assert {str(requirement) for requirement in CLASS + SITE} <= {str(one) for one in TEST}
+
+
+def test_learners_do_not_install_what_builds_the_site() -> None:
+    assert {"sphinx", "furo", "myst-parser"}.isdisjoint(one.name for one in CORE + CLASS)

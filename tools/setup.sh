@@ -3,6 +3,7 @@
 #
 #   sh tools/setup.sh core    what a learner needs
 #   sh tools/setup.sh class   the same, and what grading a class needs
+#   sh tools/setup.sh site    the same, and what the web pages are built with
 #   sh tools/setup.sh test    all that, and what the tests need
 #
 # VENV names the environment (.venv), PYTHON the interpreter to make it with.
@@ -117,10 +118,10 @@ if [ -n "$PYTHON" ] && [ -x "$VENV/bin/python" ] &&
 fi
 installed "$want" && exit 0
 [ "$want" != test ] && installed test && exit 0
-[ "$want" = core ] && installed class && exit 0
+[ "$want" = core ] && { installed class || installed site; } && exit 0
 
 make_environment
-rm -f "$VENV/.course-core" "$VENV/.course-class" "$VENV/.course-test"
+rm -f "$VENV/.course-core" "$VENV/.course-class" "$VENV/.course-site" "$VENV/.course-test"
 : >"$log"
 if [ "$want" = core ]; then package='.'; else package=".[$want]"; fi
 [ -z "$made_here" ] || echo "Installing the course and what it needs: the first time takes some minutes"

@@ -1,0 +1,72 @@
+"""How Sphinx makes the pages that stage.py writes. `make site` calls it."""
+
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from formulas import mathml  # noqa: E402
+
+project = "Where Am I?"
+html_title = project
+author = "the course's authors"
+language = "en"
+smartquotes = False
+extensions = ["myst_parser"]
+myst_enable_extensions = ["colon_fence", "dollarmath"]
+myst_heading_anchors = 3
+html_theme = "furo"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_js_files = [("site.js", {"defer": "defer"})]
+html_math_renderer = "mathml"
+html_copy_source = False
+html_show_copyright = False
+html_domain_indices = False
+# Summaries in search are fetched page by page, which browsers refuse in a folder.
+html_show_search_summary = False
+add_module_names = False
+python_maximum_signature_line_length = 72
+pygments_style = "a11y-high-contrast-light"
+pygments_dark_style = "a11y-high-contrast-dark"
+# The blue of the course's figures, and on dark pages its light blue.
+html_theme_options: dict[str, Any] = {
+    "light_css_variables": {"color-brand-primary": "#0072B2", "color-brand-content": "#0072B2"},
+    "dark_css_variables": {"color-brand-primary": "#56B4E9", "color-brand-content": "#56B4E9"},
+}
+
+
+def visit_math(translator: Any, node: nodes.math) -> None:
+    translator.body.append(mathml(node.astext(), display=False))
+    raise nodes.SkipNode
+
+
+def visit_display(translator: Any, node: nodes.math_block) -> None:
+    translator.body.append(f'<div class="formula">{mathml(node.astext(), display=True)}</div>')
+    raise nodes.SkipNode
+
+
+def neighbours_of_sheets(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object
+) -> None:
+    """Before a sheet comes its lesson, and after it the next lesson."""
+    if not (number := re.match(r"exercises/(\d\d)_", page)) or page == "exercises/17_museum":
+        return
+    lessons = sorted(name for name in app.env.found_docs if name.startswith("notebooks/"))
+    order = [*lessons, "exercises/17_museum"]
+    place = int(number[1])
+    for key, name in (("prev", order[place]), ("next", order[place + 1])):
+        context[key] = {
+            "link": app.builder.get_relative_uri(page, name),
+            "title": app.env.titles[name].astext(),
+        }
+
+
+def setup(app: Sphinx) -> None:
+    app.add_html_math_renderer("mathml", (visit_math, None), (visit_display, None))
+    app.connect("html-page-context", neighbours_of_sheets)

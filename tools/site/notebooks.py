@@ -1,0 +1,127 @@
+"""A lesson or a sheet as Markdown that Sphinx reads: cells, stored outputs, folded hints."""
+
+from __future__ import annotations
+
+import base64
+import html
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from explorers import MIME, explorer_html
+from links import PAGES, up_from, with_page_links
+from pictures import Pictures, picture_html
+
+Cell = Mapping[str, Any]
+RULE = "`" * 6  # longer than any fence inside of a cell
+PLUMBING = ("setup", "grade-button", "check-")
+
+
+def raw(page_html: str) -> str:
+    """HTML that goes into the page as it is."""
+    return f"{RULE}{{raw}} html\n{page_html}\n{RULE}"
+
+
+def code(source: str, kind: str = "") -> str:
+    """A block of Python, with a class that says what kind of code it is."""
+    options = f":class: {kind}\n\n" if kind else "\n"
+    return f"{RULE}{{code-block}} python\n{options}{source}\n{RULE}"
+
+
+def lesson(notebook: Cell, file: str, source_address: str, pictures: Pictures) -> str:
+    """The page of a lesson."""
+    blocks: list[str] = []
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "markdown":
+            blocks.append(with_page_links("".join(cell["source"]), file, source_address))
+        else:
+            blocks.append(code("".join(cell["source"])))
+            blocks += [
+                block
+                for output in cell["outputs"]
+                if (block := output_block(output, cell["id"], file, source_address, pictures))
+            ]
+    return page_of(blocks)
+
+
+def output_block(
+    output: Mapping[str, Any], cell_id: str, file: str, source_address: str, pictures: Pictures
+) -> str:
+    """An output as Markdown; empty for a progress bar, of which the stored notebook has no picture.
+
+    Raises ValueError for a kind of output that no lesson has had so far, and for a picture without
+    an alternative text.
+    """
+    page = PAGES[file]
+    if output["output_type"] == "stream" and output["name"] == "stdout":
+        return raw(f'<pre class="output">{html.escape("".join(output["text"]))}</pre>')
+    data = output.get("data", {})
+    if "image/png" in data:
+        picture = base64.b64decode("".join(data["image/png"]))
+        alt = output["metadata"].get("image/png", {}).get("alt")
+        if not alt:
+            raise ValueError(f"{file}, cell {cell_id}: a picture needs an alternative text")
+        if MIME in output["metadata"]:
+            still = f"{up_from(page)}{pictures.save(picture)}"
+            return raw(explorer_html(page.rpartition("/")[2], cell_id, still, alt))
+        return raw(picture_html(picture, alt, page, pictures))
+    if "text/markdown" in data:
+        words = with_page_links("".join(data["text/markdown"]), file, source_address)
+        return f"::::{{container}} output finding\n{words}\n::::"
+    if set(data) == {"text/plain"} and "it/s]" in "".join(data["text/plain"]):
+        return ""
+    raise ValueError(
+        f"{file}, cell {cell_id}: an output of {sorted(data) or output['output_type']} has no "
+        "form on a page yet: give it one in tools/site/notebooks.py"
+    )
+
+
+def sheet(
+    notebook: Cell, file: str, source_address: str, hints: Mapping[str, Sequence[str]]
+) -> str:
+    """The page of a sheet; `hints` are those of each exercise, by its slug."""
+    blocks: list[str] = []
+    for cell in notebook["cells"]:
+        source, id = "".join(cell["source"]), cell["id"]
+        if cell["cell_type"] == "markdown":
+            blocks.append(with_page_links(source, file, source_address))
+            if id == "title":
+                blocks.append(how_to_do(file))
+            continue
+        if id.startswith("check-"):
+            blocks.append(raw(folded(hints[id.removeprefix("check-")])))
+        blocks.append(code(source, "plumbing" if id.startswith(PLUMBING) else ""))
+    return page_of(blocks)
+
+
+def how_to_do(file: str) -> str:
+    """How a learner does a sheet."""
+    return (
+        ":::{admonition} How to do these exercises\n"
+        "This page is for reading. You write and check your answers in JupyterLab, in a copy of "
+        f"the course: open `{file}` there.\n\n"
+        "```sh\n"
+        "make lab     # set up, and open the course in JupyterLab\n"
+        "make grade   # grade what you have saved\n"
+        "```\n"
+        ":::"
+    )
+
+
+def folded(hints: Sequence[str]) -> str:
+    """Hints in order, each in a fold of its own."""
+    folds = [
+        f'<details class="hint"><summary>Hint {number} of {len(hints)}</summary>'
+        f"<p>{with_code(hint)}</p></details>"
+        for number, hint in enumerate(hints, start=1)
+    ]
+    return "\n".join(folds)
+
+
+def with_code(text: str) -> str:
+    """Plain text as HTML; what stands between backticks is code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text))
+
+
+def page_of(blocks: Sequence[str]) -> str:
+    return "\n\n".join(blocks) + "\n"
