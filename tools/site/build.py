@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import functools
+import hashlib
 import http.server
 import os
 from pathlib import Path
@@ -12,19 +13,36 @@ from links import ROOT
 from sphinx.cmd.build import build_main
 from stage import stage
 
+HERE = Path(__file__).parent
 SITE = ROOT / "site"
 STAGED = ROOT / "build" / "site" / "staged"
+SHARED = ROOT / "build" / "site" / "shared"
 DOCTREES = ROOT / "build" / "site" / "doctrees"
 
 
 def build() -> int:
     """Stage what has changed and let Sphinx make its pages; 0 if there was no warning."""
     stage(STAGED, SITE, os.environ.get("SITE_SOURCE", ""))
-    here = str(Path(__file__).parent)
-    options = ["-b", "html", "-c", here, "-d", str(DOCTREES), "-W", "--keep-going", "--quiet"]
+    shared = fingerprint()
+    everything = not SHARED.exists() or SHARED.read_text() != shared
+    # Should this build be interrupted, the next one makes everything, too.
+    SHARED.unlink(missing_ok=True)
+    options = ["-b", "html", "-c", str(HERE), "-d", str(DOCTREES), "-W", "--keep-going", "--quiet"]
+    options += ["--fresh-env", "--write-all"] if everything else []
     status = build_main([*options, str(STAGED), str(SITE)])
+    if status == 0:
+        SHARED.write_text(shared)
     print(f"The pages are in {SITE}: open {SITE / 'index.html'}" if not status else "See above.")
     return status
+
+
+def fingerprint() -> str:
+    """A checksum of what every page depends on: the builder, its packages, and all titles."""
+    files = [*sorted(path for path in HERE.rglob("*") if path.is_file()), ROOT / "constraints.txt"]
+    parts = [path.read_bytes() for path in files if "__pycache__" not in path.parts]
+    for page in sorted(STAGED.rglob("*.md")):
+        parts += [str(page).encode(), page.read_text().partition("\n")[0].encode()]
+    return hashlib.sha256(b"\0".join(parts)).hexdigest()
 
 
 def serve() -> None:

@@ -67,6 +67,30 @@ def neighbours_of_sheets(
         }
 
 
+def with_roles_complete(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object
+) -> None:
+    """Mend what screen readers stumble over: headings without a level, lists within signatures."""
+    tree = context["furo_navigation_tree"]
+    context["furo_navigation_tree"] = tree.replace(
+        'role="heading"', 'role="heading" aria-level="2"'
+    )
+    lines = {
+        "<dl>": '<span class="lines">',
+        "</dl>": "</span>",
+        "<dd>": "<span>",
+        "</dd>": "</span>",
+    }
+
+    def flat(signature: re.Match[str]) -> str:
+        return re.sub("</?d[ld]>", lambda tag: lines[tag[0]], signature[0])
+
+    if "body" in context:
+        context["body"] = re.sub(r'<dt class="sig.*?</dt>', flat, context["body"], flags=re.DOTALL)
+
+
 def setup(app: Sphinx) -> None:
     app.add_html_math_renderer("mathml", (visit_math, None), (visit_display, None))
     app.connect("html-page-context", neighbours_of_sheets)
+    # After the theme's own, at 500, which makes the tree.
+    app.connect("html-page-context", with_roles_complete, priority=900)

@@ -7,11 +7,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from links import PAGES
+from pictures import Pictures, size
+
 from course_lab.figures.doors import DOORS, doors, doors_alt
 from course_lab.figures.style import png
-from links import PAGES
 from notebooks import raw
-from pictures import Pictures, size
 
 BEFORE = "## Lessons"
 """The map stands before this heading of README."""

@@ -38,10 +38,21 @@ def lesson(notebook: Cell, file: str, source_address: str, pictures: Pictures) -
             blocks.append(code("".join(cell["source"])))
             blocks += [
                 block
-                for output in cell["outputs"]
+                for output in joined(cell["outputs"])
                 if (block := output_block(output, cell["id"], file, source_address, pictures))
             ]
     return page_of(blocks)
+
+
+def joined(outputs: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Outputs, with what was printed in several pieces, one after the other, in one."""
+    pieces: list[Mapping[str, Any]] = []
+    for output in outputs:
+        if pieces and output.get("name") == pieces[-1].get("name") == "stdout":
+            pieces[-1] = {**output, "text": [*pieces[-1]["text"], *output["text"]]}
+        else:
+            pieces.append(output)
+    return pieces
 
 
 def output_block(

@@ -29,8 +29,8 @@ def package_page(package: str, folder: Path) -> str:
     about = ast.get_docstring(ast.parse((folder / "__init__.py").read_text()))
     blocks = [
         f"# {name}",
-        f"{about}\n\nNames that the table of contents shows can be imported from `{name}`; a few "
-        "have to be imported from their module, which then stands before the name.",
+        f"{about}\n\nImport a name from `{name}`, or, where a module stands before the name, from "
+        "that module.",
     ]
     offered = offered_names(folder / "__init__.py")
     for file in sorted(folder.glob("*.py")):

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import reference
-from course_grading.specs import EXERCISES
 from front import first_page, title
 from links import PAGES, ROOT, outside_fences, with_page_links
-from notebooks import lesson, raw, sheet
 from pictures import Pictures, picture_html
+
+from course_grading.specs import EXERCISES
+from notebooks import lesson, raw, sheet
 
 DOCS = ("notation", "claims", "findings", "results", "budgets", "benchmarks", "teaching")
 PICTURE = re.compile(r"^!\[([^\]]*)\]\(([^)\s]+)\)$", re.MULTILINE)
@@ -55,11 +56,15 @@ def contents(sheets: dict[str, Any]) -> str:
     """The order of all pages: lessons, with the museum as the last one, then everything else."""
     museum = "exercises/17_museum"
     lessons = sorted(page for page in PAGES.values() if page.startswith("notebooks/"))
-    others = [PAGES[file] for file in sorted(sheets) if PAGES[file] != museum]
+    entries = {
+        PAGES[file]: f"{title(notebook).removeprefix('Exercises ')} <{PAGES[file]}>"
+        for file, notebook in sorted(sheets.items())
+    }
+    last = entries.pop(museum)
     return "\n".join(
         [
-            _toctree("Lessons", [*lessons, f"{title(sheets[museum + '.ipynb'])} <{museum}>"]),
-            _toctree("Exercises", others),
+            _toctree("Lessons", [*lessons, last]),
+            _toctree("Exercises", list(entries.values())),
             _toctree("Measured", [f"docs/{name}" for name in DOCS[1:6]]),
             _toctree("To look up", ["docs/notation", *sorted(reference.PAGES)]),
             _toctree("About the course", ["docs/teaching", "CHANGELOG", "CONTRIBUTING"]),
