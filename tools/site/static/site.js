@@ -1,5 +1,5 @@
 // What scrolls in itself can be scrolled with the keyboard, too.
-const NAMES = { PRE: "Code or output", MATH: "Formula", DIV: "Table or formula" };
+const NAMES = { PRE: "Code or output", DIV: "Table or formula" };
 
 function reachable() {
   for (const box of document.querySelectorAll("pre, .table-wrapper, .formula")) {
