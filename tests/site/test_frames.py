@@ -159,8 +159,9 @@ def page_of(site):
     Image.new("RGB", (300, 150), "white").save(still, "png")
     (site / "still.png").write_bytes(still.getvalue())
     figure = explorers.explorer_html(
-        "tiny", "explorer", "still.png", "The first words.", frames=site / "frames"
+        "tiny", "explorer", "still.png", "The first words.", "pictures", site / "frames"
     )
+    explorers.copy_frames(site / "pictures", site / "frames")
     for name in ("explorers.js", "explorers.css"):
         shutil.copy(TOOLS / "static" / name, site)
     page = site / "page.html"
@@ -174,7 +175,7 @@ def page_of(site):
 
 def test_html_holds_a_still_hidden_controls_and_the_manifest(site, manifest):
     text = page_of(site).read_text()
-    assert '<img src="still.png" alt="The first words." width="300" height="150">' in text
+    assert '<img src="still.png" alt="The first words." width="300" height="150" ' in text
     assert re.search(r'class="explorer-controls"[^>]* hidden>', text)
     assert "how &lt;far&gt;</label>" in text
     inline = re.search(r'<script type="application/json">(.*?)</script>', text)[1]
@@ -243,7 +244,9 @@ def test_other_controls_move_to_the_nearest_setting_and_the_page_says_so(page):
 
 def test_a_frame_that_is_missing_leaves_controls_at_the_picture_shown(chromium, site):
     page = site / "nowhere.html"
-    page.write_text(page_of(site).read_text().replace('data-frames="frames/', 'data-frames="none/'))
+    page.write_text(
+        page_of(site).read_text().replace('data-frames="pictures/', 'data-frames="none/')
+    )
     chromium.goto(page.as_uri())
     chromium.get_by_role("checkbox").press("Space")
     chromium.wait_for_function(

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import shutil
 from html import escape
 from pathlib import Path
 from typing import Any
 
 from frames import FRAMES
+
+MIME = "application/vnd.course.settings"
+"""Under this name an output's metadata has the settings of an explorer."""
 
 
 def explorer_html(
@@ -15,13 +19,13 @@ def explorer_html(
     cell_id: str,
     still_src: str,
     alt: str,
-    frames_src: str = "frames",
+    frames_src: str = "../frames",
     frames: Path = FRAMES,
 ) -> str:
     """The explorer of a lesson's cell, as a figure for the page of that lesson.
 
     Without JavaScript the still and `alt` are shown, and no controls. `frames_src` is the address,
-    seen from the page, at which the site has a copy of the folder `frames`.
+    seen from the page, of the folder that `copy_frames` has filled.
     """
     path = frames / notebook / cell_id / "manifest.json"
     if not path.exists():
@@ -40,11 +44,18 @@ def explorer_html(
 <div class="explorer-controls" role="group" aria-label="Controls of the picture" hidden>
 {controls}
 </div>
-<div class="explorer-picture"><img src="{escape(still_src)}" alt="{escape(alt)}" {size}></div>
+<div class="explorer-picture"><img src="{escape(still_src)}" alt="{escape(alt)}" {size} \
+loading="lazy" decoding="async"></div>
 <p class="explorer-note" aria-hidden="true"></p>
 <p class="explorer-spoken" role="status"></p>
 <script type="application/json">{_inline(manifest)}</script>
 </figure>"""
+
+
+def copy_frames(site: Path, frames: Path = FRAMES) -> None:
+    """Make `site` hold the pictures of all explorers, and no others."""
+    shutil.rmtree(site, ignore_errors=True)
+    shutil.copytree(frames, site, ignore=shutil.ignore_patterns("key", "manifest.json", "*.new"))
 
 
 def _control(id: str, place: int, control: dict[str, Any], at: int) -> str:
