@@ -13,9 +13,13 @@ from pathlib import Path
 
 import browser
 import nbformat
+import numpy as np
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from PIL import Image
+
+from course_lab import figures
+from course_lab.figures import style
 
 TOOLS = Path(__file__).parents[2] / "tools" / "site"
 sys.path.insert(0, str(TOOLS))
@@ -127,6 +131,17 @@ def test_a_change_in_the_packages_is_another_key(site):
     cells = frames.cells_to_run(site / "tiny.ipynb")
     assert list(cells) == ["imports", "explorer"]
     assert frames.key_of(cells, "one state") != frames.key_of(cells, "another state")
+
+
+def test_a_figure_is_the_same_picture_however_often_it_is_drawn():
+    fig, _ = figures.figure(3, 2, columns=2)
+    fig.suptitle("A title that asks for room")
+    first = frames.picture(fig, (100, 256))
+    frames.picture(fig, (200, 256))
+    assert frames.picture(fig, (100, 256)) == first
+    with Image.open(io.BytesIO(style.png(fig))) as live, Image.open(io.BytesIO(first)) as frame:
+        difference = np.asarray(live.convert("RGB"), int) - np.asarray(frame)
+    assert abs(difference).max() <= 2  # of 255: the palette has 256 colours
 
 
 class Noise:

@@ -11,6 +11,7 @@ each setting its picture, the words for it, and the size at which it is shown.
 from __future__ import annotations
 
 import contextlib
+import copy
 import hashlib
 import io
 import json
@@ -212,12 +213,15 @@ def recorded(
 
 
 def picture(figure: Any, look: tuple[int, int]) -> bytes:
-    """A figure as a WebP without loss, but for its colours: the palette that suits it best."""
+    """A figure as a WebP without loss, but for its colours: the palette that suits it best.
+
+    Saving moves the axes of a figure, which would look another way the next time: a copy is saved.
+    """
     from PIL import Image
 
     dpi, colours = look
     raw = io.BytesIO()
-    figure.savefig(raw, format="rgba", dpi=dpi)
+    copy.deepcopy(figure).savefig(raw, format="rgba", dpi=dpi)
     size = tuple(int(inches * dpi) for inches in figure.get_size_inches())
     full = Image.frombytes("RGBA", size, raw.getvalue()).convert("RGB")
     flat = full.quantize(colours, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
