@@ -221,9 +221,8 @@ def picture(figure: Any, look: tuple[int, int]) -> bytes:
 
     dpi, colours = look
     raw = io.BytesIO()
-    copy.deepcopy(figure).savefig(raw, format="rgba", dpi=dpi)
-    size = tuple(int(inches * dpi) for inches in figure.get_size_inches())
-    full = Image.frombytes("RGBA", size, raw.getvalue()).convert("RGB")
+    copy.deepcopy(figure).savefig(raw, format="png", dpi=dpi, pil_kwargs={"compress_level": 0})
+    full = Image.open(raw).convert("RGB")
     flat = full.quantize(colours, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
     packed = io.BytesIO()
     flat.convert("RGB").save(packed, "webp", lossless=True, quality=100, method=4)
@@ -292,7 +291,7 @@ def manifest_of(explorer: Explorer, names: list[str]) -> dict[str, Any]:
     for one, file, words, figure in zip(
         explorer.settings, names, explorer.words, explorer.figures, strict=True
     ):
-        width, height = (int(inches * SHOWN_DPI) for inches in figure.get_size_inches())
+        width, height = (int(size * SHOWN_DPI / figure.dpi) for size in figure.bbox.size)
         at = [control["values"].index(one[control["name"]]) for control in controls]
         settings.append({"at": at, "frame": file, "alt": words, "width": width, "height": height})
     return {
