@@ -1,15 +1,90 @@
-"""Explorers on a page: the still picture of each."""
+"""An explorer as HTML: controls, a first picture, and what `explorers.js` needs to move them."""
 
 from __future__ import annotations
 
-import html
+import json
+import shutil
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from frames import FRAMES
 
 MIME = "application/vnd.course.settings"
+"""Under this name an output's metadata has the settings of an explorer."""
 
 
-def explorer_html(notebook: str, cell_id: str, still_src: str, alt: str) -> str:
-    """The explorer of a cell, as it stands before anything is moved."""
-    return (
-        f'<figure class="explorer picture" data-cell="{notebook}/{cell_id}">'
-        f'<img src="{still_src}" alt="{html.escape(alt)}" loading="lazy" decoding="async"></figure>'
+def explorer_html(
+    notebook: str,
+    cell_id: str,
+    still_src: str,
+    alt: str,
+    frames_src: str = "../frames",
+    frames: Path = FRAMES,
+) -> str:
+    """The explorer of a lesson's cell, as a figure for the page of that lesson.
+
+    Without JavaScript the still and `alt` are shown, and no controls. `frames_src` is the address,
+    seen from the page, of the folder that `copy_frames` has filled.
+    """
+    path = frames / notebook / cell_id / "manifest.json"
+    if not path.exists():
+        raise FileNotFoundError(
+            f"no frames for the cell {cell_id} of {notebook}: run tools/site/frames.py first"
+        )
+    manifest = json.loads(path.read_text(encoding="utf-8"))
+    start = manifest["settings"][manifest["start"]]
+    size = f'width="{start["width"]}" height="{start["height"]}"'
+    controls = "\n".join(
+        _control(f"{notebook}-{cell_id}-{control['name']}", place, control, start["at"][place])
+        for place, control in enumerate(manifest["controls"])
     )
+    return f"""\
+<figure class="explorer" data-frames="{escape(f"{frames_src}/{notebook}/{cell_id}/")}">
+<div class="explorer-controls" role="group" aria-label="Controls of the picture" hidden>
+{controls}
+</div>
+<div class="explorer-picture"><img src="{escape(still_src)}" alt="{escape(alt)}" {size} \
+loading="lazy" decoding="async"></div>
+<p class="explorer-note" aria-hidden="true"></p>
+<p class="explorer-spoken" role="status"></p>
+<script type="application/json">{_inline(manifest)}</script>
+</figure>"""
+
+
+def copy_frames(site: Path, frames: Path = FRAMES) -> None:
+    """Make `site` hold the pictures of all explorers, and no others."""
+    shutil.rmtree(site, ignore_errors=True)
+    shutil.copytree(frames, site, ignore=shutil.ignore_patterns("key", "manifest.json", "*.new"))
+
+
+def _control(id: str, place: int, control: dict[str, Any], at: int) -> str:
+    """One control with its label, set to the value that has the place `at`."""
+    label, texts = escape(control["label"]), [escape(text) for text in control["texts"]]
+    common = f'id="{escape(id)}" data-control="{place}" autocomplete="off"'
+    name = f'<label for="{escape(id)}">{label}</label>'
+    if len(texts) == 1:
+        inside = f'<span>{label}</span> <span class="explorer-fixed">{texts[0]}</span>'
+    elif control["kind"] == "switch":
+        checked = " checked" if control["values"][at] else ""
+        inside = (
+            f'<span class="explorer-switch"><input type="checkbox" {common}{checked}>{name}</span>'
+        )
+    elif control["kind"] == "choice":
+        options = "".join(
+            f'<option value="{i}"{" selected" if i == at else ""}>{text}</option>'
+            for i, text in enumerate(texts)
+        )
+        inside = f"{name}<select {common}>{options}</select>"
+    else:
+        inside = (
+            f'{name}<input type="range" {common} min="0" max="{len(texts) - 1}" step="1" '
+            f'value="{at}" aria-valuetext="{texts[at]}">'
+            f'<output for="{escape(id)}">{texts[at]}</output>'
+        )
+    return f'<div class="explorer-control">{inside}</div>'
+
+
+def _inline(manifest: dict[str, Any]) -> str:
+    """JSON that cannot end the script element in which it stands."""
+    return json.dumps(manifest, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")

@@ -1,0 +1,274 @@
+"""Explorers on a page without a kernel: their frames, their HTML, and how they move in a browser.
+
+A lesson of four cells is drawn once. Its explorer has a slider and a switch, and a list that
+has "far" only at step 4: so some combinations have no picture.
+"""
+
+import io
+import json
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import browser
+import nbformat
+import numpy as np
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from PIL import Image
+
+from course_lab import figures
+from course_lab.figures import style
+
+TOOLS = Path(__file__).parents[2] / "tools" / "site"
+sys.path.insert(0, str(TOOLS))
+
+import explorers  # noqa: E402
+import frames  # noqa: E402
+
+EXPLORER = """\
+def draw(step, grid, place):
+    fig, ax = figures.figure(3, 1.5)
+    ax.plot([0, step], [0, 1 if place == "near" else 2], color="#D55E00")
+    ax.grid(grid)
+    return fig
+
+
+def words(step, grid, place):
+    return f"A line to {step}, {place}, {'with' if grid else 'without'} a grid."
+
+
+settings = figures.grid(step=[0, 2, 4], grid=[False, True], place=["near"])
+settings += figures.grid(step=[4], grid=[True], place=["far"])
+figures.explore(draw, words, settings, step=figures.slider("how <far>", 0, 4, 2),
+                grid=figures.switch("grid"), place=figures.choice("place", ["near", "far"]))"""
+
+
+def lesson(path, explorer=EXPLORER, prose="Move it."):
+    cells = [
+        new_code_cell("from course_lab import figures", id="imports"),
+        new_markdown_cell(prose, id="prose"),
+        new_code_cell(explorer, id="explorer"),
+        new_code_cell("raise RuntimeError('a cell after the last explorer is not run')", id="end"),
+    ]
+    nbformat.write(new_notebook(cells=cells), path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def refused(tmp_path_factory):
+    """What is said of a lesson whose explorer divides by zero; another is drawn all the same."""
+    folder = tmp_path_factory.mktemp("site")
+    tiny = lesson(folder / "tiny.ipynb")
+    broken = lesson(folder / "broken.ipynb", EXPLORER.replace("[0, step]", "[0, 1 / step]"))
+    with pytest.raises(frames.FrameError) as raised:
+        frames.build_frames([broken, tiny], folder / "frames")
+    return folder, str(raised.value)
+
+
+@pytest.fixture(scope="module")
+def site(refused):
+    """A folder with a lesson and its frames."""
+    return refused[0]
+
+
+@pytest.fixture
+def manifest(site):
+    return json.loads((site / "frames/tiny/explorer/manifest.json").read_text())
+
+
+def test_each_setting_has_its_frame_and_its_words(site, manifest):
+    assert len(manifest["settings"]) == 7
+    assert manifest["settings"][manifest["start"]]["alt"] == "A line to 2, near, without a grid."
+    assert [setting["at"] for setting in manifest["settings"]][-1] == [2, 1, 1]
+    for setting in manifest["settings"]:
+        with Image.open(site / "frames/tiny/explorer" / setting["frame"]) as picture:
+            assert picture.size == (2 * setting["width"], 2 * setting["height"]) == (600, 300)
+
+
+def test_controls_have_the_values_that_occur(manifest):
+    described = [(c["name"], c["label"], c["kind"], c["values"]) for c in manifest["controls"]]
+    assert described == [
+        ("step", "how <far>", "slider", [0, 2, 4]),
+        ("grid", "grid", "switch", [False, True]),
+        ("place", "place", "choice", ["near", "far"]),
+    ]
+
+
+def test_equal_frames_are_stored_once(site, manifest):
+    named = {setting["frame"] for setting in manifest["settings"]}
+    stored = {path.name for path in (site / "frames/tiny/explorer").glob("*.webp")}
+    assert named == stored
+
+
+def test_numbers_and_switches_read_as_people_write_them():
+    assert [frames.as_text(value) for value in (True, 512, 10_000_000, 1.05, "yarn")] == [
+        "on", "512", "10,000,000", "1.05", "yarn",
+    ]  # fmt: skip
+
+
+def test_a_setting_that_cannot_be_drawn_is_named(refused):
+    folder, said = refused
+    named = r"broken.ipynb, cell explorer: the setting \{'step': 0, 'grid': False, .* cannot be dr"
+    assert re.match(named, said)
+    assert not (folder / "frames/broken").exists()
+
+
+def test_another_sentence_runs_nothing_and_another_setting_does(site, tmp_path, monkeypatch):
+    shutil.copytree(site / "frames", tmp_path / "frames")
+    drawn = []
+    monkeypatch.setattr(frames, "_draw_apart", lambda *which: drawn.append(which[0].name) or "")
+    reworded = lesson(tmp_path / "tiny.ipynb", prose="Another sentence.")
+    assert frames.build_frames([reworded], tmp_path / "frames") == []
+    assert drawn == []
+    changed = lesson(tmp_path / "tiny.ipynb", EXPLORER.replace("[0, 2, 4]", "[0, 2]"))
+    frames.build_frames([changed], tmp_path / "frames")
+    assert drawn == ["tiny.ipynb"]
+
+
+def test_a_change_in_the_packages_is_another_key(site):
+    cells = frames.cells_to_run(site / "tiny.ipynb")
+    assert list(cells) == ["imports", "explorer"]
+    assert frames.key_of(cells, "one state") != frames.key_of(cells, "another state")
+
+
+def test_a_figure_is_the_same_picture_however_often_it_is_drawn():
+    fig, _ = figures.figure(3, 2, columns=2)
+    fig.suptitle("A title that asks for room")
+    first = frames.picture(fig, (100, 256))
+    frames.picture(fig, (200, 256))
+    assert frames.picture(fig, (100, 256)) == first
+    with Image.open(io.BytesIO(style.png(fig))) as live, Image.open(io.BytesIO(first)) as frame:
+        difference = np.asarray(live.convert("RGB"), int) - np.asarray(frame)
+    assert abs(difference).max() <= 2  # of 255: the palette has 256 colours
+
+
+class Noise:
+    """A figure of which no picture is small."""
+
+    def savefig(self, file, format, dpi, **options):
+        Image.effect_noise((2 * dpi, dpi), 90).save(file, format)
+
+
+def test_heavy_figures_get_a_coarser_look_or_are_refused(monkeypatch):
+    finest = len(frames.picture(Noise(), frames.LOOKS[0]))
+    coarsest = len(frames.picture(Noise(), frames.LOOKS[-1]))
+    monkeypatch.setattr(frames, "HEAVIEST_FRAME", (finest + coarsest) // 2)
+    place, pictures = frames.light_pictures([Noise()])
+    assert place > 0 and len(pictures[0]) <= frames.HEAVIEST_FRAME
+    monkeypatch.setattr(frames, "HEAVIEST_FRAME", coarsest // 2)
+    with pytest.raises(frames.FrameError, match="draw a smaller figure"):
+        frames.light_pictures([Noise()])
+
+
+def page_of(site):
+    """The lesson's page, as a file with everything beside it."""
+    still = io.BytesIO()
+    Image.new("RGB", (300, 150), "white").save(still, "png")
+    (site / "still.png").write_bytes(still.getvalue())
+    figure = explorers.explorer_html(
+        "tiny", "explorer", "still.png", "The first words.", "pictures", site / "frames"
+    )
+    explorers.copy_frames(site / "pictures", site / "frames")
+    for name in ("explorers.js", "explorers.css"):
+        shutil.copy(TOOLS / "static" / name, site)
+    page = site / "page.html"
+    page.write_text(
+        '<!doctype html><html lang="en"><meta charset="utf-8"><title>tiny</title>'
+        '<link rel="icon" href="still.png"><link rel="stylesheet" href="explorers.css">'
+        f'{figure}<script src="explorers.js"></script>'
+    )
+    return page
+
+
+def test_html_holds_a_still_hidden_controls_and_the_manifest(site, manifest):
+    text = page_of(site).read_text()
+    assert '<img src="still.png" alt="The first words." width="300" height="150" ' in text
+    assert re.search(r'class="explorer-controls"[^>]* hidden>', text)
+    assert "how &lt;far&gt;</label>" in text
+    inline = re.search(r'<script type="application/json">(.*?)</script>', text)[1]
+    assert "<" not in inline and json.loads(inline) == manifest
+    with pytest.raises(FileNotFoundError, match=r"run tools/site/frames\.py first"):
+        explorers.explorer_html("tiny", "another", "still.png", "", frames=site / "frames")
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    program = browser.find_chromium()
+    if not program:
+        pytest.skip("no Chromium here: the explorers are not tried in a browser")
+    with browser.chromium(program) as page:
+        yield page
+
+
+@pytest.fixture
+def page(chromium, site):
+    """The lesson's page, opened from the folder; whatever a test does, nothing goes wrong in it."""
+    complaints, requests = [], []
+    chromium.on("console", lambda said: complaints.append(said.text))
+    chromium.on("pageerror", lambda error: complaints.append(str(error)))
+    chromium.on("request", lambda request: requests.append(request.url))
+    chromium.goto(page_of(site).as_uri())
+    yield chromium
+    assert complaints == []
+    assert requests and all(url.startswith(site.as_uri()) for url in requests)
+
+
+def wait_for_words(page, words):
+    """Wait until the picture's words are these; then it is the frame of the same setting."""
+    page.wait_for_function("words => document.querySelector('img').alt === words", arg=words)
+    manifest = page.evaluate("JSON.parse(document.querySelector('figure script').textContent)")
+    frame = next(one["frame"] for one in manifest["settings"] if one["alt"] == words)
+    assert page.locator("img").get_attribute("src").endswith("tiny/explorer/" + frame)
+
+
+def test_keys_move_the_slider_and_with_it_picture_and_words(page):
+    slider = page.get_by_role("slider", name="how <far>")
+    assert slider.get_attribute("aria-valuetext") == "2"
+    slider.press("ArrowRight")
+    wait_for_words(page, "A line to 4, near, without a grid.")
+    assert page.locator("output").inner_text() == slider.get_attribute("aria-valuetext") == "4"
+    slider.press("Home")
+    wait_for_words(page, "A line to 0, near, without a grid.")
+    page.get_by_role("checkbox", name="grid").press("Space")
+    wait_for_words(page, "A line to 0, near, with a grid.")
+    page.wait_for_function(
+        "words => document.querySelector('[role=status]').textContent === words",
+        arg="A line to 0, near, with a grid.",
+    )
+
+
+def test_other_controls_move_to_the_nearest_setting_and_the_page_says_so(page):
+    page.get_by_role("combobox", name="place").select_option(label="far")
+    wait_for_words(page, "A line to 4, far, with a grid.")
+    assert page.locator("output").inner_text() == "4"
+    assert page.get_by_role("checkbox").is_checked()
+    note = "This page has no picture of that combination, so “how <far>” is now 4 and"
+    assert page.locator(".explorer-note").inner_text() == f"{note} “grid” is now on."
+    page.get_by_role("slider").press("ArrowLeft")
+    wait_for_words(page, "A line to 2, near, with a grid.")
+    assert "“place” is now near" in page.locator(".explorer-note").inner_text()
+
+
+def test_a_frame_that_is_missing_leaves_controls_at_the_picture_shown(chromium, site):
+    page = site / "nowhere.html"
+    page.write_text(
+        page_of(site).read_text().replace('data-frames="pictures/', 'data-frames="none/')
+    )
+    chromium.goto(page.as_uri())
+    chromium.get_by_role("checkbox").press("Space")
+    chromium.wait_for_function(
+        "document.querySelector('.explorer-note').textContent.includes('could not be loaded')"
+    )
+    assert not chromium.get_by_role("checkbox").is_checked()
+    assert chromium.locator("img").get_attribute("alt") == "The first words."
+
+
+def test_without_javascript_the_still_shows_and_no_control(site, chromium):
+    context = chromium.context.browser.new_context(java_script_enabled=False)
+    still = context.new_page()
+    still.goto(page_of(site).as_uri())
+    assert still.get_by_role("img", name="The first words.").is_visible()
+    assert still.locator("input:visible, select:visible").count() == 0
+    context.close()

@@ -1,0 +1,343 @@
+"""Draw the explorers of the lessons for pages without a kernel: one picture for each setting.
+
+`python tools/site/frames.py` brings `build/frames` up to date. A lesson's cells are run, up to its
+last explorer, in a process of its own. They are run again only when a cell, the course's packages,
+this file or a library that draws has changed: another sentence in Markdown runs nothing.
+
+`build/frames/LESSON/CELL/` holds the pictures and `manifest.json`: the explorer's controls, and for
+each setting its picture, the words for it, and the size at which it is shown.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import hashlib
+import io
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+FRAMES = ROOT / "build" / "frames"
+PACKAGES = ("course_lib", "course_lab")
+DRAWING = ("matplotlib", "numpy", "pillow", "torch")
+"""Libraries of which another version may draw another picture."""
+AT_A_TIME = 2
+EXPLORES = re.compile(r"\bexplore\(")
+
+SHOWN_DPI = 100
+"""A figure of 7 inches is 700 pixels wide on the page, as in JupyterLab."""
+LOOKS = [(200, 256), (200, 128), (150, 256), (150, 128), (100, 256), (100, 128), (100, 64)]
+"""Dots per inch and colours of a picture, the finest first. 200 dots are sharp on any screen."""
+HEAVIEST_FRAME = 25_000
+HEAVIEST_PAGE = 2_800_000
+"""Bytes of all frames of a lesson. A page may have 4 MB; the other pictures take up to 0.7 MB."""
+SAMPLE = 8
+"""So many frames of an explorer, evenly spread, show which look is light enough for all."""
+
+
+class FrameError(Exception):
+    """An explorer that cannot be drawn, with the names of its lesson and cell."""
+
+
+# What has to be drawn again
+
+
+def cells_to_run(notebook: Path) -> dict[str, str]:
+    """The sources of the code cells by their ids, up to the last that shows an explorer."""
+    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    sources = {c["id"]: "".join(c["source"]) for c in cells if c["cell_type"] == "code"}
+    explorers = [place for place, source in enumerate(sources.values()) if EXPLORES.search(source)]
+    return dict(list(sources.items())[: explorers[-1] + 1]) if explorers else {}
+
+
+def state_of_packages() -> str:
+    """A hash of everything that decides how cells run and figures look, besides the cells."""
+    state = hashlib.sha256(Path(__file__).read_bytes())
+    state.update(platform.python_version().encode())
+    for name in DRAWING:
+        state.update(f"{name} {version(name)}".encode())
+    for package in PACKAGES:
+        for path in sorted((ROOT / package).rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts:
+                state.update(str(path.relative_to(ROOT)).encode())
+                state.update(hashlib.sha256(path.read_bytes()).digest())
+    return state.hexdigest()
+
+
+def key_of(cells: Mapping[str, str], packages: str) -> str:
+    """What must stay the same for the frames of a lesson to stay as they are."""
+    return hashlib.sha256(json.dumps([packages, list(cells.items())]).encode()).hexdigest()
+
+
+# Bringing the frames up to date
+
+
+def build_frames(notebooks: Iterable[Path], frames: Path = FRAMES) -> list[str]:
+    """Draw what has changed, two lessons at a time; a line of report for each lesson drawn.
+
+    Raises FrameError, with the names of lesson, cell and setting, where something cannot be drawn.
+    """
+    packages = state_of_packages()
+    waiting = []
+    for notebook in notebooks:
+        cells = cells_to_run(notebook)
+        key_file = frames / notebook.stem / "key"
+        key = key_of(cells, packages)
+        if cells and not (key_file.exists() and key_file.read_text() == key):
+            waiting.append((notebook, key))
+    with ThreadPoolExecutor(AT_A_TIME) as pool:
+        return list(pool.map(lambda one: _draw_apart(*one, frames), waiting))
+
+
+def _draw_apart(notebook: Path, key: str, frames: Path) -> str:
+    """Draw a lesson's explorers in a fresh process; when all are there, they replace the old."""
+    finished, fresh = frames / notebook.stem, frames / f"{notebook.stem}.new"
+    shutil.rmtree(fresh, ignore_errors=True)
+    fresh.mkdir(parents=True)
+    paths = [str(ROOT), os.environ.get("PYTHONPATH", "")]
+    with tempfile.TemporaryDirectory() as own:  # IPython's, which would use the builder's home
+        process = subprocess.run(
+            [sys.executable, __file__, "draw", str(notebook.resolve()), str(fresh.resolve())],
+            env=os.environ
+            | {
+                "IPYTHONDIR": own,
+                "MPLBACKEND": "agg",
+                "OMP_NUM_THREADS": "1",
+                "PYTHONPATH": os.pathsep.join(filter(None, paths)),
+            },
+            capture_output=True,
+            text=True,
+        )
+    if process.returncode:
+        raise FrameError(process.stderr.strip() or f"{notebook.name}: its process was ended")
+    (fresh / "key").write_text(key)
+    shutil.rmtree(finished, ignore_errors=True)
+    fresh.rename(finished)
+    return process.stdout.strip()
+
+
+# In the process of one lesson
+
+
+@dataclass
+class Explorer:
+    """What a cell asked to be shown, and the figures that were drawn for it."""
+
+    controls: dict[str, Any]
+    settings: list[dict[str, Any]]
+    start: dict[str, Any]
+    words: list[str]
+    figures: list[Any]
+
+
+def draw_lesson(notebook: Path, folder: Path) -> str:
+    """Run a lesson's cells, and write the frames of its explorers; a line that says what it took.
+
+    This process is the lesson's alone: it leaves a recorder in the place of `figures.explore`.
+    """
+    from IPython.core.interactiveshell import InteractiveShell
+
+    from course_lab import figures
+    from course_lab.figures import explorer as module
+
+    begin = time.monotonic()
+    explorers: dict[str, Explorer] = {}
+    cell = ""
+
+    def record(
+        draw: Callable[..., Any],
+        alt: str | Callable[..., str],
+        settings: Iterable[Mapping[str, Any]] | None = None,
+        **controls: Any,
+    ) -> None:
+        if cell in explorers:
+            raise FrameError(f"{notebook.name}, cell {cell}: two explorers, and a page shows one")
+        explorers[cell] = recorded(draw, alt, settings, controls)
+
+    figures.explore = module.explore = record
+    os.chdir(notebook.parent)
+    shell = InteractiveShell.instance()
+    for cell, source in cells_to_run(notebook).items():
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            result = shell.run_cell(source)
+        if error := result.error_before_exec or result.error_in_exec:
+            if isinstance(error, FrameError):
+                raise FrameError(f"{notebook.name}, cell {cell}: {error}") from error
+            raise FrameError(f"{notebook.name}, cell {cell} fails:\n{said.getvalue()[-2000:]}")
+    sizes = write_frames(explorers, folder, notebook.name)
+    return (
+        f"{notebook.stem}: {len(explorers)} explorers, {len(sizes)} frames, "
+        f"{sum(sizes) / 1000:.0f} KB in all, {max(sizes) / 1000:.1f} KB the largest, "
+        f"{time.monotonic() - begin:.0f} s, {time.process_time():.0f} s of a processor"
+    )
+
+
+def recorded(
+    draw: Callable[..., Any],
+    alt: str | Callable[..., str],
+    settings: Iterable[Mapping[str, Any]] | None,
+    controls: dict[str, Any],
+) -> Explorer:
+    """An explorer with the figures and words of all its settings."""
+    if settings is None:
+        raise FrameError("this explorer names no settings: a page without a kernel needs some")
+    chosen = [dict(one) for one in settings]
+    start = {name: control.value for name, control in controls.items()}
+    if start not in chosen:
+        raise FrameError(f"the first picture, {start}, is not among the settings")
+    figures, words = [], []
+    for one in chosen:
+        try:
+            figures.append(draw(**one))
+            words.append(alt if isinstance(alt, str) else alt(**one))
+        except Exception as error:
+            raise FrameError(f"the setting {one} cannot be drawn: {error!r}") from error
+    return Explorer(controls, chosen, start, words, figures)
+
+
+# Pictures
+
+
+def picture(figure: Any, look: tuple[int, int]) -> bytes:
+    """A figure as a WebP without loss, but for its colours: the palette that suits it best.
+
+    Saving moves the axes of a figure, which would look another way the next time: a copy is saved.
+    """
+    from PIL import Image
+
+    dpi, colours = look
+    raw = io.BytesIO()
+    copy.deepcopy(figure).savefig(raw, format="png", dpi=dpi, pil_kwargs={"compress_level": 0})
+    full = Image.open(raw).convert("RGB")
+    flat = full.quantize(colours, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+    packed = io.BytesIO()
+    flat.convert("RGB").save(packed, "webp", lossless=True, quality=100, method=4)
+    return packed.getvalue()
+
+
+def light_pictures(figures: list[Any], finest: int = 0) -> tuple[int, list[bytes]]:
+    """The place in LOOKS of the first look in which no frame is too heavy, and the frames in it."""
+    some = figures[:: max(1, len(figures) // SAMPLE)]
+    for place in range(finest, len(LOOKS)):
+        if all(len(picture(one, LOOKS[place])) <= HEAVIEST_FRAME for one in some):
+            pictures = [picture(one, LOOKS[place]) for one in figures]
+            if max(map(len, pictures)) <= HEAVIEST_FRAME:
+                return place, pictures
+    raise FrameError(
+        f"a frame has over {HEAVIEST_FRAME} bytes even at {LOOKS[-1][0]} dots per inch with "
+        f"{LOOKS[-1][1]} colours: draw a smaller figure, or one with fewer marks"
+    )
+
+
+def lesson_pictures(explorers: Mapping[str, Explorer], name: str) -> dict[str, list[bytes]]:
+    """The frames of each explorer, in looks with which the page of the lesson is light enough."""
+    frames: dict[str, tuple[int, list[bytes]]] = {}
+    try:
+        for cell, explorer in explorers.items():
+            frames[cell] = light_pictures(explorer.figures)
+        while sum(map(_bytes_of, frames.values())) > HEAVIEST_PAGE:
+            cell = max(frames, key=lambda one: _bytes_of(frames[one]))
+            frames[cell] = light_pictures(explorers[cell].figures, frames[cell][0] + 1)
+    except FrameError as error:
+        raise FrameError(f"{name}, cell {cell}: {error}") from error
+    return {cell: pictures for cell, (_, pictures) in frames.items()}
+
+
+def _bytes_of(frames: tuple[int, list[bytes]]) -> int:
+    return sum(map(len, set(frames[1])))
+
+
+# Files
+
+
+def write_frames(explorers: Mapping[str, Explorer], folder: Path, name: str) -> list[int]:
+    """Write the frames and the manifest of each explorer; the bytes of each frame."""
+    sizes = []
+    for cell, pictures in lesson_pictures(explorers, name).items():
+        (folder / cell).mkdir()
+        names = [f"{hashlib.sha256(one).hexdigest()[:16]}.webp" for one in pictures]
+        for file, one in dict(zip(names, pictures, strict=True)).items():
+            (folder / cell / file).write_bytes(one)
+            sizes.append(len(one))
+        manifest = json.dumps(manifest_of(explorers[cell], names), ensure_ascii=False)
+        (folder / cell / "manifest.json").write_text(manifest, encoding="utf-8")
+    return sizes
+
+
+def manifest_of(explorer: Explorer, names: list[str]) -> dict[str, Any]:
+    """What a page needs to know of an explorer.
+
+    `at` gives, for each control, the place of a setting's value among the values that occur.
+    """
+    controls = [
+        described(name, control, [one[name] for one in explorer.settings])
+        for name, control in explorer.controls.items()
+    ]
+    settings = []
+    for one, file, words, figure in zip(
+        explorer.settings, names, explorer.words, explorer.figures, strict=True
+    ):
+        width, height = (int(size * SHOWN_DPI / figure.dpi) for size in figure.bbox.size)
+        at = [control["values"].index(one[control["name"]]) for control in controls]
+        settings.append({"at": at, "frame": file, "alt": words, "width": width, "height": height})
+    return {
+        "controls": controls,
+        "settings": settings,
+        "start": explorer.settings.index(explorer.start),
+    }
+
+
+def described(name: str, control: Any, values: list[Any]) -> dict[str, Any]:
+    """A control's name, label and kind, and the values that occur, as they are and as text."""
+    import ipywidgets as widgets
+
+    if isinstance(control, widgets.Dropdown):
+        kind, occurring = "choice", [one for one in control.options if one in values]
+    elif isinstance(control, widgets.Checkbox):
+        kind, occurring = "switch", sorted(set(values))
+    else:
+        kind, occurring = "slider", sorted(set(values))
+    return {
+        "name": name,
+        "label": control.description,
+        "kind": kind,
+        "values": occurring,
+        "texts": [as_text(value) for value in occurring],
+    }
+
+
+def as_text(value: Any) -> str:
+    """A value as a reader sees it: 10,000,000, and on or off."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return f"{value:,}" if isinstance(value, int) and abs(value) >= 10_000 else str(value)
+
+
+def main(arguments: list[str]) -> None:
+    """Bring all frames up to date; with `draw LESSON FOLDER`, draw one lesson in this process."""
+    try:
+        if arguments[:1] == ["draw"]:
+            print(draw_lesson(Path(arguments[1]), Path(arguments[2])))
+        else:
+            for line in build_frames(sorted((ROOT / "notebooks").glob("*.ipynb"))):
+                print(line)
+    except FrameError as error:
+        sys.exit(str(error))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
