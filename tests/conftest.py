@@ -33,7 +33,7 @@ settings.load_profile("repeatable")
 # The order of the files. `make test` gives whole files to two processes, and the last ones to
 # begin should be short. Of the others, lessons take longest.
 
-SLOW = ["test_browser.py", "test_specs.py", "test_refused.py", "test_attacks.py"]
+SLOW = ["test_web.py", "test_browser.py", "test_specs.py", "test_refused.py", "test_attacks.py"]
 SLOW += ["test_both_ways.py", "test_first_edition.py", "test_blind.py", "test_grading_hostile.py"]
 
 

@@ -7,8 +7,11 @@ import functools
 import hashlib
 import http.server
 import os
+import sys
 from pathlib import Path
 
+from explorers import copy_frames
+from frames import FrameError, build_frames
 from links import ROOT
 from sphinx.cmd.build import build_main
 from stage import stage
@@ -21,7 +24,14 @@ DOCTREES = ROOT / "build" / "site" / "doctrees"
 
 
 def build() -> int:
-    """Stage what has changed and let Sphinx make its pages; 0 if there was no warning."""
+    """Draw, stage and let Sphinx make what has changed; 0 if there was no warning."""
+    try:
+        for line in build_frames(sorted((ROOT / "notebooks").glob("*.ipynb"))):
+            print(line, flush=True)
+    except FrameError as error:
+        print(error, file=sys.stderr)
+        return 1
+    copy_frames(SITE / "frames")
     stage(STAGED, SITE, os.environ.get("SITE_SOURCE", ""))
     shared = fingerprint()
     everything = not SHARED.exists() or SHARED.read_text() != shared

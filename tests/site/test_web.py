@@ -1,0 +1,350 @@
+"""The web pages as readers meet them: built once, opened from a folder, in a real browser.
+
+Every page is opened narrow and wide. Nothing may be asked of another host, the console stays empty,
+axe finds no serious fault, and every control of every explorer is moved by keyboard. To look at the
+pages that the tests opened: `COURSE_SCREENSHOTS=folder`, as in tests/test_browser.py.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import browser
+import numpy as np
+import pytest
+from PIL import Image
+from playwright.sync_api import Locator, Page
+
+pytestmark = pytest.mark.slow
+
+SITE = browser.ROOT / "site"
+WIDTHS = (360, 1280)
+BEFORE_FRAMES, IN_ALL = 2_000_000, 4_000_000
+"""Bytes of a page, with all that it shows: until an explorer is moved, and with every frame."""
+IN_THE_DARK = ("index", "notebooks/02_sinusoidal_encoding", "exercises/09_rotary_in_practice",
+               "docs/results", "docs/findings")  # fmt: skip
+"""One page of each kind, which axe reads on a dark ground too."""
+
+
+@cache
+def built() -> Path:
+    """The site, made once by the command that `make site` runs."""
+    subprocess.run([sys.executable, "tools/site/build.py"], cwd=browser.ROOT, check=True)
+    return SITE
+
+
+@pytest.fixture(scope="module")
+def site() -> Path:
+    return built()
+
+
+@pytest.fixture(scope="module")
+def pages(site: Path) -> dict[str, Elements]:
+    """All pages by their paths, without the ending."""
+    return {
+        path.relative_to(site).with_suffix("").as_posix(): Elements(path)
+        for path in sorted(site.rglob("*.html"))
+        if "_static" not in path.parts
+    }
+
+
+# What is written in the pages
+
+
+class Elements(HTMLParser):
+    """The ids of a page, where its links lead, and the files that it shows."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.path = path
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.files: list[str] = []
+        self.frames: dict[str, dict[str, Any]] = {}
+        """The manifest of each explorer, by the folder of its frames."""
+        self._folder = ""
+        self._json = False
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        has = {name: value or "" for name, value in attributes}
+        self.ids += [has[name] for name in ("id", "name") if has.get(name) and tag != "meta"]
+        if tag == "a" and "href" in has:
+            self.links.append(has["href"])
+        if tag in ("img", "script", "source", "link") and has.get("rel") != "canonical":
+            self.files += [has[name] for name in ("src", "href") if has.get(name)]
+        self._folder = has.get("data-frames", self._folder)
+        self._json = tag == "script" and has.get("type") == "application/json"
+
+    def handle_data(self, data: str) -> None:
+        if self._json:
+            self.frames[self._folder] = json.loads(data)
+            self._json = False
+
+    def shown(self) -> set[Path]:
+        """The page's own file, and every file that it loads, fonts included."""
+        files = {(self.path.parent / unquote(urlsplit(file).path)).resolve() for file in self.files}
+        for style in [file for file in files if file.suffix == ".css"]:
+            for url in re.findall(r"url\([\"']?([^\"')]+)", style.read_text(encoding="utf-8")):
+                if not url.startswith(("data:", "#")):
+                    files.add((style.parent / unquote(urlsplit(url).path)).resolve())
+        return {self.path.resolve(), *files}
+
+    def frame_files(self) -> set[Path]:
+        """The pictures of all settings of the page's explorers."""
+        return {
+            (self.path.parent / folder / setting["frame"]).resolve()
+            for folder, manifest in self.frames.items()
+            for setting in manifest["settings"]
+        }
+
+
+def test_every_notebook_and_document_has_its_page(pages: dict[str, Elements]) -> None:
+    root = browser.ROOT
+    lessons = {f"notebooks/{path.stem}" for path in root.glob("notebooks/*.ipynb")}
+    sheets = {f"exercises/{path.stem}" for path in root.glob("course_grading/released/*.ipynb")}
+    documents = {f"docs/{path.stem}" for path in root.glob("docs/*.md")}
+    assert lessons | sheets | documents | {"index", "search"} <= set(pages)
+
+
+def test_every_link_and_anchor_inside_leads_somewhere(pages: dict[str, Elements]) -> None:
+    at = {page.path.resolve(): page for page in pages.values()}
+    nowhere = []
+    for name, page in pages.items():
+        for link in page.links:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            target = (page.path.parent / unquote(parts.path)).resolve() if parts.path else page.path
+            there = at.get(target.resolve())
+            if not target.is_file() or (parts.fragment and there and
+                                        unquote(parts.fragment) not in there.ids):  # fmt: skip
+                nowhere.append(f"{name}: {link}")
+    assert nowhere == []
+
+
+def test_every_id_stands_once_on_its_page(pages: dict[str, Elements]) -> None:
+    twice = {name: sorted({id for id in page.ids if page.ids.count(id) > 1})
+             for name, page in pages.items()}  # fmt: skip
+    assert {name: ids for name, ids in twice.items() if ids} == {}
+
+
+def test_pages_are_light(pages: dict[str, Elements]) -> None:
+    heavy = {}
+    for name, page in pages.items():
+        before = sum(file.stat().st_size for file in page.shown())
+        in_all = before + sum(file.stat().st_size for file in page.frame_files())
+        if before > BEFORE_FRAMES or in_all > IN_ALL:
+            heavy[name] = (before, in_all)
+    assert heavy == {}
+
+
+def test_every_explorer_of_the_lessons_is_there_with_the_kernels_picture(pages) -> None:
+    """The picture that the kernel drew is stored in the notebook, and the page begins with it."""
+    unlike = {}
+    for path in sorted(browser.ROOT.glob("notebooks/*.ipynb")):
+        page = pages[f"notebooks/{path.stem}"]
+        stored = dict(stored_explorers(path))
+        assert {Path(folder).name for folder in page.frames} == set(stored)
+        for folder, manifest in page.frames.items():
+            output = stored[Path(folder).name]
+            settings = output["metadata"]["application/vnd.course.settings"]
+            start = manifest["settings"][manifest["start"]]
+            assert len(manifest["settings"]) == len(settings)
+            assert start["alt"] == output["metadata"]["image/png"]["alt"]
+            frame = picture_of((page.path.parent / folder / start["frame"]).read_bytes())
+            kernel = picture_of(base64.b64decode("".join(output["data"]["image/png"])))
+            if (difference := difference_of(frame, kernel)) > 0.02:
+                unlike[folder] = difference
+    assert unlike == {}
+
+
+def stored_explorers(notebook: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"]:
+        for output in cell.get("outputs", []):
+            if "application/vnd.course.settings" in output.get("metadata", {}):
+                yield cell["id"], output
+
+
+def picture_of(content: bytes) -> Image.Image:
+    return Image.open(io.BytesIO(content)).convert("RGB")
+
+
+def difference_of(one: Image.Image, other: Image.Image) -> float:
+    """The mean difference of two pictures at one size, where 1 is black against white."""
+    size = (300, round(300 * other.height / other.width))
+    first, second = (
+        np.asarray(picture.resize(size, Image.Resampling.BOX), float) for picture in (one, other)
+    )
+    return float(np.abs(first - second).mean() / 255)
+
+
+def test_another_picture_is_not_taken_for_the_kernels(pages) -> None:
+    """The measure of the test above tells the frames of an explorer from each other."""
+    page = pages["notebooks/00_start_here"]
+    [(folder, manifest)] = page.frames.items()
+    files = [page.path.parent / folder / setting["frame"] for setting in manifest["settings"]]
+    start, later = (picture_of(files[place].read_bytes()) for place in (7, 60))
+    assert difference_of(start, later) > 0.02
+
+
+# What a browser makes of them
+
+
+class Reader:
+    """A browser's page that writes down what it asked for and what went wrong."""
+
+    def __init__(self, page: Page, site: Path) -> None:
+        self.page, self.site = page, site
+        self.asked: list[str] = []
+        self.complaints: list[str] = []
+        page.on("request", lambda request: self.asked.append(request.url))
+        page.on("requestfailed", lambda request: self.complaints.append(f"failed: {request.url}"))
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("console", lambda said: said.type in ("error", "warning")
+                and self.complaints.append(said.text))  # fmt: skip
+
+    def open(self, name: str, width: int = 1280) -> None:
+        self.page.set_viewport_size({"width": width, "height": 900})
+        self.page.goto((self.site / f"{name}.html").resolve().as_uri())
+
+    def everything_came_from_the_folder(self) -> bool:
+        here = self.site.resolve().as_uri()
+        return all(url.startswith((here, "data:", "blob:")) for url in self.asked)
+
+
+@pytest.fixture(scope="module")
+def reader(site: Path) -> Iterator[Reader]:
+    program = browser.find_chromium()
+    if not program:
+        pytest.skip("no Chromium here: the pages are not opened")
+    with browser.chromium(program) as page:
+        yield Reader(page, site)
+
+
+@pytest.fixture(autouse=True)
+def nothing_goes_wrong(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Whatever a test does: no complaint in the console, and no request to anywhere else."""
+    yield
+    if "reader" in request.fixturenames:
+        reader = request.getfixturevalue("reader")
+        complaints, reader.complaints = reader.complaints, []
+        assert complaints == [] and reader.everything_came_from_the_folder()
+
+
+def axe_s_faults(page: Page) -> list[str]:
+    """What axe calls serious or critical, with the first place of each."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(page).response["violations"]
+    grave = [one for one in found if one["impact"] in ("serious", "critical")]
+    return [f"{one['id']} at {one['nodes'][0]['target']}, {len(one['nodes'])}x" for one in grave]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_every_page_opens_fits_and_can_be_read_by_all(reader: Reader, pages, width: int) -> None:
+    wide, faults = [], {}
+    folder = os.environ.get("COURSE_SCREENSHOTS")
+    for name in pages:
+        reader.open(name, width)
+        sideways = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
+        if reader.page.evaluate(sideways):
+            wide.append(name)
+        if found := axe_s_faults(reader.page):
+            faults[name] = found
+        if folder:
+            reader.page.screenshot(path=Path(folder) / f"{name.replace('/', '-')}-{width}.png")
+    assert wide == [] and faults == {}
+
+
+def test_pages_can_be_read_on_a_dark_ground(reader: Reader) -> None:
+    reader.page.emulate_media(color_scheme="dark")
+    faults = {}
+    for name in IN_THE_DARK:
+        reader.open(name)
+        if found := axe_s_faults(reader.page):
+            faults[name] = found
+    reader.page.emulate_media(color_scheme="light")
+    assert faults == {}
+
+
+def test_search_finds_a_lesson_without_network(reader: Reader) -> None:
+    reader.open("index")
+    field = reader.page.locator("input[name=q]").first
+    field.fill("interleaved")
+    field.press("Enter")
+    reader.page.locator("#search-results a[href*='09_rotary_in_practice']").first.wait_for()
+
+
+def test_every_explorer_moves_by_keyboard(reader: Reader, pages) -> None:
+    moved = 0
+    for name, page in pages.items():
+        if not page.frames:
+            continue
+        reader.open(name, 360)
+        for figure in reader.page.locator("figure.explorer").all():
+            manifest = json.loads(figure.locator("script").text_content() or "")
+            for control in figure.locator("[data-control]").all():
+                move(control)
+                wait_for_picture(figure, manifest)
+                moved += 1
+    assert moved > 40
+
+
+def move(control: Locator) -> None:
+    """One step with the keys that a control of its kind has."""
+    control.focus()
+    assert control.evaluate("element => element.matches(':focus-visible')")
+    if control.get_attribute("type") == "checkbox":
+        control.press("Space")
+        return
+    kind = control.evaluate("element => element.tagName")
+    values = "list => [list.selectedIndex, list.options.length - 1]" if kind == "SELECT" else (
+        "slider => [Number(slider.value), Number(slider.max)]")  # fmt: skip
+    at, last = control.evaluate(values)
+    keys = ("ArrowUp", "ArrowDown") if kind == "SELECT" else ("ArrowLeft", "ArrowRight")
+    control.press(keys[at < last])
+    assert control.evaluate(values)[0] == (at + 1 if at < last else at - 1)
+
+
+def wait_for_picture(figure: Locator, manifest: dict[str, Any]) -> None:
+    """Until picture and words are those of the setting that the controls are at."""
+    places = []
+    for place, control in enumerate(manifest["controls"]):
+        element = figure.locator(f"[data-control='{place}']")
+        if not element.count():
+            places.append(0)  # one value occurs
+        elif control["kind"] == "switch":
+            places.append(control["values"].index(element.is_checked()))
+        else:
+            places.append(int(element.input_value()))
+    [setting] = [one for one in manifest["settings"] if one["at"] == places]
+    figure.page.wait_for_function(
+        "([image, frame, alt]) => image.src.endsWith(frame) && image.alt === alt"
+        " && image.complete && image.naturalWidth > 0",
+        arg=[figure.locator("img").element_handle(), setting["frame"], setting["alt"]],
+    )
+
+
+def test_without_scripts_a_page_shows_the_still_and_no_dead_controls(site: Path) -> None:
+    program = browser.find_chromium()
+    if not program:
+        pytest.skip("no Chromium here: the pages are not opened")
+    with browser.chromium(program) as page:
+        plain = page.context.browser.new_context(java_script_enabled=False).new_page()
+        plain.goto((site / "notebooks" / "00_start_here.html").resolve().as_uri())
+        figure = plain.locator("figure.explorer")
+        assert figure.locator("img").get_attribute("alt")
+        assert not figure.locator(".explorer-controls").is_visible()
