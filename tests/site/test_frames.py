@@ -136,9 +136,9 @@ def test_a_change_in_the_packages_is_another_key(site):
 def test_a_figure_is_the_same_picture_however_often_it_is_drawn():
     fig, _ = figures.figure(3, 2, columns=2)
     fig.suptitle("A title that asks for room")
-    first = frames.picture(fig, (100, 256))
-    frames.picture(fig, (200, 256))
-    assert frames.picture(fig, (100, 256)) == first
+    first = frames.picture(fig, frames.Look(100, 256))
+    frames.picture(fig, frames.Look(200, 256))
+    assert frames.picture(fig, frames.Look(100, 256)) == first
     with Image.open(io.BytesIO(style.png(fig))) as live, Image.open(io.BytesIO(first)) as frame:
         difference = np.asarray(live.convert("RGB"), int) - np.asarray(frame)
     assert abs(difference).max() <= 2  # of 255: the palette has 256 colours
@@ -151,15 +151,31 @@ class Noise:
         Image.effect_noise((2 * dpi, dpi), 90).save(file, format)
 
 
-def test_heavy_figures_get_a_coarser_look_or_are_refused(monkeypatch):
-    finest = len(frames.picture(Noise(), frames.LOOKS[0]))
-    coarsest = len(frames.picture(Noise(), frames.LOOKS[-1]))
-    monkeypatch.setattr(frames, "HEAVIEST_FRAME", (finest + coarsest) // 2)
-    place, pictures = frames.light_pictures([Noise()])
-    assert place > 0 and len(pictures[0]) <= frames.HEAVIEST_FRAME
+def explorer_of(figures):
+    settings = [{"step": step} for step in range(len(figures))]
+    return frames.Explorer({}, settings, settings[0], ["words"] * len(figures), figures)
+
+
+def test_a_heavy_frame_gets_a_coarser_look_or_is_refused(monkeypatch):
+    finest, coarsest = (len(frames.picture(Noise(), frames.LOOKS[i])) for i in (0, -1))
+    monkeypatch.setattr(frames, "HEAVIEST_FRAME", finest // 2)
+    [one] = frames.lesson_pictures({"cell": explorer_of([Noise()])}, "noise")["cell"]
+    assert coarsest <= len(one) <= finest // 2
     monkeypatch.setattr(frames, "HEAVIEST_FRAME", coarsest // 2)
-    with pytest.raises(frames.FrameError, match="draw a smaller figure"):
-        frames.light_pictures([Noise()])
+    with pytest.raises(frames.FrameError, match=r"cell c: .* \{'step': 0\} .* draw a smaller"):
+        frames.lesson_pictures({"c": explorer_of([Noise()])}, "noise")
+
+
+def test_a_heavy_page_gets_coarser_frames_or_is_refused(monkeypatch):
+    finest, coarsest = (len(frames.picture(Noise(), frames.LOOKS[i])) for i in (0, -1))
+    monkeypatch.setattr(frames, "HEAVIEST_FRAME", 2 * finest)
+    monkeypatch.setattr(frames, "HEAVIEST_PAGE", finest)
+    monkeypatch.setattr(frames, "CAPS", (finest // 3,))
+    pictures = frames.lesson_pictures({"c": explorer_of([Noise(), Noise()])}, "noise")
+    assert frames.page_bytes(pictures) <= finest
+    monkeypatch.setattr(frames, "HEAVIEST_PAGE", coarsest)
+    with pytest.raises(frames.FrameError, match="noise: .* name fewer settings"):
+        frames.lesson_pictures({"c": explorer_of([Noise(), Noise()])}, "noise")
 
 
 def page_of(site):

@@ -40,13 +40,25 @@ EXPLORES = re.compile(r"\bexplore\(")
 
 SHOWN_DPI = 100
 """A figure of 7 inches is 700 pixels wide on the page, as in JupyterLab."""
-LOOKS = [(200, 256), (200, 128), (150, 256), (150, 128), (100, 256), (100, 128), (100, 64)]
-"""Dots per inch and colours of a picture, the finest first. 200 dots are sharp on any screen."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a picture is stored: dots per inch, and a palette, or all colours with some loss."""
+
+    dpi: int
+    colours: int | None = None
+    quality: int = 100
+
+
+LOOKS = [Look(200, 256), Look(200, 128), Look(150, 128), Look(100, 256), Look(100, 64)]
+LOOKS += [Look(100, quality=50), Look(100, quality=20)]
+"""The finest first. 200 dots are sharp on any screen; loss suits dense waves, and nothing else."""
 HEAVIEST_FRAME = 25_000
 HEAVIEST_PAGE = 2_800_000
 """Bytes of all frames of a lesson. A page may have 4 MB; the other pictures take up to 0.7 MB."""
-SAMPLE = 8
-"""So many frames of an explorer, evenly spread, show which look is light enough for all."""
+CAPS = (20_000, 16_000, 13_000, 10_000)
+"""Where a page is too heavy, its heaviest frames become coarser: those over the next of these."""
 
 
 class FrameError(Exception):
@@ -212,53 +224,77 @@ def recorded(
 # Pictures
 
 
-def picture(figure: Any, look: tuple[int, int]) -> bytes:
-    """A figure as a WebP without loss, but for its colours: the palette that suits it best.
+def picture(figure: Any, look: Look) -> bytes:
+    """A figure as WebP.
 
     Saving moves the axes of a figure, which would look another way the next time: a copy is saved.
     """
     from PIL import Image
 
-    dpi, colours = look
-    raw = io.BytesIO()
-    copy.deepcopy(figure).savefig(raw, format="png", dpi=dpi, pil_kwargs={"compress_level": 0})
+    raw, packed = io.BytesIO(), io.BytesIO()
+    options = {"compress_level": 0}
+    copy.deepcopy(figure).savefig(raw, format="png", dpi=look.dpi, pil_kwargs=options)
     full = Image.open(raw).convert("RGB")
-    flat = full.quantize(colours, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
-    packed = io.BytesIO()
-    flat.convert("RGB").save(packed, "webp", lossless=True, quality=100, method=4)
+    if look.colours is None:
+        full.save(packed, "webp", quality=look.quality, method=4)
+    else:
+        palette = {"method": Image.Quantize.MEDIANCUT, "dither": Image.Dither.NONE}
+        flat = full.quantize(look.colours, **palette)
+        flat.convert("RGB").save(packed, "webp", lossless=True, quality=100, method=4)
     return packed.getvalue()
 
 
-def light_pictures(figures: list[Any], finest: int = 0) -> tuple[int, list[bytes]]:
-    """The place in LOOKS of the first look in which no frame is too heavy, and the frames in it."""
-    some = figures[:: max(1, len(figures) // SAMPLE)]
-    for place in range(finest, len(LOOKS)):
-        if all(len(picture(one, LOOKS[place])) <= HEAVIEST_FRAME for one in some):
-            pictures = [picture(one, LOOKS[place]) for one in figures]
-            if max(map(len, pictures)) <= HEAVIEST_FRAME:
-                return place, pictures
-    raise FrameError(
-        f"a frame has over {HEAVIEST_FRAME} bytes even at {LOOKS[-1][0]} dots per inch with "
-        f"{LOOKS[-1][1]} colours: draw a smaller figure, or one with fewer marks"
-    )
+def light_pictures(figures: list[Any], cap: int) -> list[bytes]:
+    """Each figure in the finest look of at most `cap` bytes, or else in the coarsest look.
+
+    The figures of neighbouring settings are alike, so the search begins near the look of the last.
+    """
+    pictures = []
+    place = 0
+    for figure in figures:
+        one = picture(figure, LOOKS[place])
+        if len(one) > cap:
+            while len(one) > cap and place + 1 < len(LOOKS):
+                place += 1
+                one = picture(figure, LOOKS[place])
+        else:
+            while place > 0 and len(finer := picture(figure, LOOKS[place - 1])) <= cap:
+                place -= 1
+                one = finer
+        pictures.append(one)
+    return pictures
 
 
 def lesson_pictures(explorers: Mapping[str, Explorer], name: str) -> dict[str, list[bytes]]:
-    """The frames of each explorer, in looks with which the page of the lesson is light enough."""
-    frames: dict[str, tuple[int, list[bytes]]] = {}
-    try:
+    """The frames of each explorer, so coarse that the page of the lesson is light enough."""
+    pictures: dict[str, list[bytes]] = {}
+    for cell, explorer in explorers.items():
+        pictures[cell] = light_pictures(explorer.figures, HEAVIEST_FRAME)
+        for one, setting in zip(pictures[cell], explorer.settings, strict=True):
+            if len(one) > HEAVIEST_FRAME:
+                raise FrameError(
+                    f"{name}, cell {cell}: the frame of {setting} has {len(one)} bytes in its "
+                    f"coarsest look, over {HEAVIEST_FRAME}: draw a smaller figure, or fewer marks"
+                )
+    for cap in CAPS:
+        if page_bytes(pictures) <= HEAVIEST_PAGE:
+            break
         for cell, explorer in explorers.items():
-            frames[cell] = light_pictures(explorer.figures)
-        while sum(map(_bytes_of, frames.values())) > HEAVIEST_PAGE:
-            cell = max(frames, key=lambda one: _bytes_of(frames[one]))
-            frames[cell] = light_pictures(explorers[cell].figures, frames[cell][0] + 1)
-    except FrameError as error:
-        raise FrameError(f"{name}, cell {cell}: {error}") from error
-    return {cell: pictures for cell, (_, pictures) in frames.items()}
+            heavy = [place for place, one in enumerate(pictures[cell]) if len(one) > cap]
+            coarser = light_pictures([explorer.figures[place] for place in heavy], cap)
+            for place, one in zip(heavy, coarser, strict=True):
+                pictures[cell][place] = one
+    if page_bytes(pictures) > HEAVIEST_PAGE:
+        raise FrameError(
+            f"{name}: its frames have {page_bytes(pictures)} bytes in all, over {HEAVIEST_PAGE}: "
+            "name fewer settings"
+        )
+    return pictures
 
 
-def _bytes_of(frames: tuple[int, list[bytes]]) -> int:
-    return sum(map(len, set(frames[1])))
+def page_bytes(pictures: Mapping[str, list[bytes]]) -> int:
+    """What a reader fetches who moves every control everywhere."""
+    return sum(len(one) for frames in pictures.values() for one in set(frames))
 
 
 # Files
@@ -291,7 +327,7 @@ def manifest_of(explorer: Explorer, names: list[str]) -> dict[str, Any]:
     for one, file, words, figure in zip(
         explorer.settings, names, explorer.words, explorer.figures, strict=True
     ):
-        width, height = (int(size * SHOWN_DPI / figure.dpi) for size in figure.bbox.size)
+        width, height = (int(size * SHOWN_DPI / figure.dpi + 1e-6) for size in figure.bbox.size)
         at = [control["values"].index(one[control["name"]]) for control in controls]
         settings.append({"at": at, "frame": file, "alt": words, "width": width, "height": height})
     return {
