@@ -1,15 +1,20 @@
 """The process that grades: it has everything imported, and forks judges and kernels.
 
 Started by `runner`. Requests come as lines of JSON on stdin, what happens goes as lines of JSON to
-what was stdout. It never loads the specs: the kernels are forked from it.
+what was stdout. It never loads the specs if kernels are forked from it. Those in a sandbox are not.
 """
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -22,15 +27,48 @@ PARSES_ADDRESSES = "rfc3987_syntax"
 """Needs a second to be imported, by jsonschema, which asks for it and does without it as well."""
 
 
-def preload() -> None:
-    """Import what judges and kernels need, the specs apart."""
+@cache
+def preload_kernels() -> None:
+    """Import what kernels need, once for all that are forked from here."""
     sys.modules[PARSES_ADDRESSES] = None  # type: ignore[assignment]
-    import ipykernel.kernelapp  # noqa: F401
-    import torch  # noqa: F401
+    with _kept_for_good():
+        import ipykernel.kernelapp  # noqa: F401
+        import torch  # noqa: F401
 
-    from course_grading import asking, rounds  # noqa: F401
-
+        from course_grading import asking  # noqa: F401
     del sys.modules[PARSES_ADDRESSES]
+
+
+@cache
+def preload_judges(specs: str = "") -> None:
+    """Import what judges need as well; with the specs, if no kernel is forked from here.
+
+    Specs compute while they are imported. torch must not start threads for it: a fork has none of
+    them, and would wait for them forever.
+    """
+    with _kept_for_good():
+        import torch
+
+        from course_grading import rounds  # noqa: F401
+
+        if specs:
+            torch.set_num_threads(1)
+            import_module(specs)
+
+
+@contextmanager
+def _kept_for_good() -> Iterator[None]:
+    """Collect no garbage meanwhile, and never look again at what is there in the end.
+
+    Modules are no garbage. To go through the objects of torch takes a tenth of a second each time,
+    and pytest does it five times at its end.
+    """
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def main() -> int:
@@ -81,7 +119,8 @@ def _leave(*_: object) -> NoReturn:
 
 def _grade(request: dict[str, Any], answers: Any, sandboxes: Sandboxes) -> None:
     if request["limits"]["start_method"] == "fork":
-        preload()
+        preload_kernels()
+        preload_judges(request["specs"] if "sandbox" in request else "")
     from course_grading.rounds import grade_notebook
 
     def tell(**fields: Any) -> None:

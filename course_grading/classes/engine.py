@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 from collections.abc import Callable, Iterator
@@ -12,19 +13,21 @@ from typing import TYPE_CHECKING, Any
 
 from course_grading.classes.sandbox import unusable
 from course_grading.classes.store import Store, version
-from course_grading.classes.work import Result, Sheet, grade_sheets
+from course_grading.classes.work import Result, Sheet, dask_setup, grade_sheets
 from course_grading.runner import Settings, exercises_of
 from course_grading.verdicts import Graded, GradedNotebook, Verdict
 from course_lab.errors import CourseError
 
 if TYPE_CHECKING:
-    from distributed import Client
+    from distributed import Client, LocalCluster
 
 TRIES = 3
 """How often a notebook may take its worker down before it gets a verdict."""
 ENDED = Verdict("error", message=f"{TRIES} processes in which this notebook was graded have ended.")
 TIMEOUT = 10
 """Seconds for a scheduler to answer."""
+MOMENT = 0.2
+"""Seconds for a worker to end when the command was stopped; it is killed then."""
 MISSING = 'Dask is not installed: pip install -e ".[class]", or `make class`, brings it'
 
 
@@ -55,16 +58,27 @@ def cluster(workers: int | None = None, scheduler: str | None = None) -> Iterato
             yield client
         return
     count = workers or len(os.sched_getaffinity(0))
+    preloaded = {"distributed.worker.preload": [dask_setup.__module__]}
     with (
         TemporaryDirectory(prefix="class-", ignore_cleanup_errors=True) as folder,
-        dask.config.set({"temporary-directory": folder}),
+        dask.config.set({"temporary-directory": folder, **preloaded}),
         LocalCluster(n_workers=count, threads_per_worker=1, memory_limit=0,
                      # Without an address, Dask takes port 8787, and warns if somebody has it.
                      dashboard_address="127.0.0.1:0", scheduler_kwargs={"dashboard": False},
                      local_directory=folder, env={"TMPDIR": folder}) as local,
         Client(local) as client,
     ):  # fmt: skip
-        yield client
+        try:
+            yield client
+        except BaseException:
+            local.sync(_end_workers, local)
+            raise
+
+
+async def _end_workers(local: LocalCluster) -> None:
+    """Let workers no more than begin to end: Dask would give them seconds for what they do."""
+    closing = [nanny.close(timeout=MOMENT) for nanny in local.workers.values()]
+    await asyncio.gather(*closing, return_exceptions=True)
 
 
 def check_workers(client: Client, settings: Settings) -> None:

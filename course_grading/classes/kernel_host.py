@@ -26,7 +26,7 @@ def main() -> int:
     silent = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
         os.dup2(silent, number)
-    service.preload()
+    service.preload_kernels()
     for what, name in (
         (resource.RLIMIT_AS, "memory"),
         (resource.RLIMIT_NPROC, "processes"),

@@ -7,6 +7,8 @@ the work, and what was found goes back as plain values.
 from __future__ import annotations
 
 import atexit
+import logging
+import signal
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,6 +33,15 @@ class Sheet:
     content: bytes
     released: bytes
     """The sheet as it was released, with its checks."""
+
+
+def dask_setup(worker: Any) -> None:
+    """Leave Ctrl-C, which comes to all processes of a terminal, to the one that started this.
+
+    Dask calls this in each worker that it starts for us.
+    """
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def grade_sheets(learner: str, sheets: Sequence[Sheet], settings: Settings) -> list[Result]:

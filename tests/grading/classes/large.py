@@ -22,41 +22,12 @@ from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from course_grading import notebooks
+from made_up import SHEET, hand_in
+
 from course_grading.classes.command import SEED
 from course_grading.classes.sandbox import Limits
 from course_grading.classes.store import FILE
 from course_grading.runner import Settings, grade
-
-SHEET = "00_start_here.ipynb"
-ANSWER = "answer-start-count-places"
-KINDS = {
-    "right": "import torch\ndef positions_of(tokens):\n    return torch.arange(tokens.shape[1])",
-    "untouched": None,
-    "mistake": "import torch\ndef positions_of(tokens):\n    return torch.arange(tokens.shape[0])",
-    "no name": "import torch\ndef positions_of(tokens):\n    return torch.arange(3) - 7",
-    "broken": "def positions_of(tokens:\n    return 1",
-    "ends its kernel": "import os\ndef positions_of(tokens):\n    os._exit(3)",
-    "ends all it can": "import os\ndef positions_of(tokens):\n    os.kill(-1, 9)",
-    "no notebook": "",
-}
-
-
-def hand_in(folder: Path, learners: int) -> None:
-    """One notebook for each learner, kinds in turn."""
-    released = json.loads((notebooks.RELEASED / SHEET).read_text())
-    for number, kind in zip(range(learners), [*KINDS] * learners, strict=False):
-        path = folder / f"learner {number:04} ({kind})" / SHEET
-        path.parent.mkdir(parents=True)
-        source = KINDS[kind]
-        if source == "":
-            path.write_text('{"cells": [')
-            continue
-        whole = json.loads(json.dumps(released))
-        [cell] = [cell for cell in whole["cells"] if cell["id"] == ANSWER]
-        if source:
-            cell["source"] = f"{source}\n# {number}"  # no two are the same file
-        path.write_text(json.dumps(whole))
 
 
 def workers_of(pid: int) -> list[int]:

@@ -11,6 +11,7 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 import textwrap
 import time
 from pathlib import Path
@@ -178,6 +179,20 @@ def test_a_sandbox_ends_with_all_that_runs_in_it_and_leaves_no_folder():
     assert not one.lives() and not folder.exists()
     with pytest.raises(SandboxEnded):
         one.ask()
+
+
+@pytest.mark.slow
+def test_loading_specs_before_judges_are_forked_starts_no_threads(monkeypatch):
+    """A fork that used torch's threads would wait for them forever."""
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    counts = (
+        "import os\nfrom course_grading import runner, service\n"
+        "threads = lambda: len(os.listdir('/proc/self/task'))\n"
+        "service.preload_kernels()\nbefore = threads()\n"
+        "service.preload_judges(runner.SPECS)\nprint(threads() - before)"
+    )
+    done = subprocess.run([sys.executable, "-c", counts], capture_output=True, text=True)
+    assert done.stdout == "0\n", done.stderr
 
 
 @pytest.mark.slow
