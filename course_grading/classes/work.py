@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import logging
+import shutil
 import signal
 import time
 from collections.abc import Sequence
@@ -66,6 +67,8 @@ def _graded(learner: str, sheet: Sheet, settings: Settings) -> Result:
 @cache
 def _service(settings: Settings) -> Service:
     """This process's own: it has loaded everything after the first notebook."""
-    service = Service(settings, Path(mkdtemp(prefix="course-")))
-    atexit.register(service.end)
+    folder = Path(mkdtemp(prefix="course-"))
+    service = Service(settings, folder)
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    atexit.register(service.end)  # which comes before, as the last one registered
     return service

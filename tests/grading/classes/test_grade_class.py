@@ -192,9 +192,11 @@ def be_another_version() -> None:
 
 
 @pytest.mark.slow
-def test_a_cluster_that_exists_is_used_and_looked_at_first(command, tmp_path):
+def test_a_cluster_that_exists_is_used_and_looked_at_first(command, tmp_path, monkeypatch):
     from distributed import LocalCluster
 
+    monkeypatch.setenv("TMPDIR", str(temporary := tmp_path / "temporary"))
+    temporary.mkdir()
     cloudpickle.register_pickle_by_value(sys.modules[__name__])
     with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None,
                       local_directory=str(tmp_path)) as running:  # fmt: skip
@@ -206,6 +208,7 @@ def test_a_cluster_that_exists_is_used_and_looked_at_first(command, tmp_path):
             client.run(be_another_version)
             with pytest.raises(CourseError, match="another version"):
                 engine.check_workers(client, Settings())
+    assert not list(temporary.glob("course-*"))
 
 
 def test_a_cluster_that_is_not_there_is_said(monkeypatch):
