@@ -51,14 +51,12 @@ class Look:
     quality: int = 100
 
 
-LOOKS = [Look(200, 256), Look(200, 128), Look(150, 128), Look(100, 256), Look(100, 64)]
+LOOKS = [Look(150, 256), Look(150, 64), Look(100, 256), Look(100, 64)]
 LOOKS += [Look(100, quality=50), Look(100, quality=20)]
-"""The finest first. 200 dots are sharp on any screen; loss suits dense waves, and nothing else."""
+"""The finest first. 150 dots are sharp on most screens; loss is for dense waves, nothing else."""
 HEAVIEST_FRAME = 25_000
 HEAVIEST_PAGE = 2_800_000
 """Bytes of all frames of a lesson. A page may have 4 MB; the other pictures take up to 0.7 MB."""
-CAPS = (20_000, 16_000, 13_000, 10_000)
-"""Where a page is too heavy, its heaviest frames become coarser: those over the next of these."""
 
 
 class FrameError(Exception):
@@ -224,66 +222,59 @@ def recorded(
 # Pictures
 
 
-def picture(figure: Any, look: Look) -> bytes:
-    """A figure as WebP.
+def drawn(figure: Any, dpi: int) -> Any:
+    """A figure as an image of Pillow.
 
     Saving moves the axes of a figure, which would look another way the next time: a copy is saved.
     """
     from PIL import Image
 
-    raw, packed = io.BytesIO(), io.BytesIO()
+    raw = io.BytesIO()
     options = {"compress_level": 0}
-    copy.deepcopy(figure).savefig(raw, format="png", dpi=look.dpi, pil_kwargs=options)
-    full = Image.open(raw).convert("RGB")
+    copy.deepcopy(figure).savefig(raw, format="png", dpi=dpi, pil_kwargs=options)
+    return Image.open(raw).convert("RGB")
+
+
+def packed(image: Any, look: Look) -> bytes:
+    """An image as WebP, in as many colours or with as much loss as a look has."""
+    from PIL import Image
+
+    file = io.BytesIO()
     if look.colours is None:
-        full.save(packed, "webp", quality=look.quality, method=4)
+        image.save(file, "webp", quality=look.quality, method=4)
     else:
-        palette = {"method": Image.Quantize.MEDIANCUT, "dither": Image.Dither.NONE}
-        flat = full.quantize(look.colours, **palette)
-        flat.convert("RGB").save(packed, "webp", lossless=True, quality=100, method=4)
-    return packed.getvalue()
+        palette = {"method": Image.Quantize.FASTOCTREE, "dither": Image.Dither.NONE}
+        flat = image.quantize(look.colours, **palette)
+        flat.convert("RGB").save(file, "webp", lossless=True, quality=50, method=2)
+    return file.getvalue()
 
 
-def light_pictures(figures: list[Any], cap: int) -> list[bytes]:
-    """Each figure in the finest look of at most `cap` bytes, or else in the coarsest look.
-
-    The figures of neighbouring settings are alike, so the search begins near the look of the last.
-    """
-    pictures = []
-    place = 0
-    for figure in figures:
-        one = picture(figure, LOOKS[place])
-        if len(one) > cap:
-            while len(one) > cap and place + 1 < len(LOOKS):
-                place += 1
-                one = picture(figure, LOOKS[place])
-        else:
-            while place > 0 and len(finer := picture(figure, LOOKS[place - 1])) <= cap:
-                place -= 1
-                one = finer
-        pictures.append(one)
-    return pictures
+def light_picture(figure: Any, cap: int) -> bytes:
+    """A figure in the finest look of at most `cap` bytes, or else in the coarsest look."""
+    image = dpi = None
+    file = b""
+    for look in LOOKS:
+        if look.dpi != dpi:
+            image, dpi = drawn(figure, look.dpi), look.dpi
+        file = packed(image, look)
+        if len(file) <= cap:
+            break
+    return file
 
 
 def lesson_pictures(explorers: Mapping[str, Explorer], name: str) -> dict[str, list[bytes]]:
     """The frames of each explorer, so coarse that the page of the lesson is light enough."""
+    count = sum(len(explorer.figures) for explorer in explorers.values())
+    cap = min(HEAVIEST_FRAME, HEAVIEST_PAGE // count)
     pictures: dict[str, list[bytes]] = {}
     for cell, explorer in explorers.items():
-        pictures[cell] = light_pictures(explorer.figures, HEAVIEST_FRAME)
+        pictures[cell] = [light_picture(figure, cap) for figure in explorer.figures]
         for one, setting in zip(pictures[cell], explorer.settings, strict=True):
             if len(one) > HEAVIEST_FRAME:
                 raise FrameError(
                     f"{name}, cell {cell}: the frame of {setting} has {len(one)} bytes in its "
                     f"coarsest look, over {HEAVIEST_FRAME}: draw a smaller figure, or fewer marks"
                 )
-    for cap in CAPS:
-        if page_bytes(pictures) <= HEAVIEST_PAGE:
-            break
-        for cell, explorer in explorers.items():
-            heavy = [place for place, one in enumerate(pictures[cell]) if len(one) > cap]
-            coarser = light_pictures([explorer.figures[place] for place in heavy], cap)
-            for place, one in zip(heavy, coarser, strict=True):
-                pictures[cell][place] = one
     if page_bytes(pictures) > HEAVIEST_PAGE:
         raise FrameError(
             f"{name}: its frames have {page_bytes(pictures)} bytes in all, over {HEAVIEST_PAGE}: "
