@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from frames import FRAMES
+from frames import FRAMES, START
 
 MIME = "application/vnd.course.settings"
 """Under this name an output's metadata has the settings of an explorer."""
@@ -55,7 +55,8 @@ loading="lazy" decoding="async"></div>
 def copy_frames(site: Path, frames: Path = FRAMES) -> None:
     """Make `site` hold the pictures of all explorers, and no others."""
     shutil.rmtree(site, ignore_errors=True)
-    shutil.copytree(frames, site, ignore=shutil.ignore_patterns("key", "manifest.json", "*.new"))
+    unseen = shutil.ignore_patterns("key", "manifest.json", START, "*.new")
+    shutil.copytree(frames, site, ignore=unseen)
 
 
 def _control(id: str, place: int, control: dict[str, Any], at: int) -> str:

@@ -40,6 +40,8 @@ EXPLORES = re.compile(r"\bexplore\(")
 
 SHOWN_DPI = 100
 """A figure of 7 inches is 700 pixels wide on the page, as in JupyterLab."""
+START = "start.png"
+"""The first figure as a kernel stores it in a notebook; the site does without."""
 
 
 @dataclass(frozen=True)
@@ -152,6 +154,10 @@ class Explorer:
     start: dict[str, Any]
     words: list[str]
     figures: list[Any]
+
+    def start_figure(self) -> Any:
+        """The first figure that a reader sees."""
+        return self.figures[self.settings.index(self.start)]
 
 
 def draw_lesson(notebook: Path, folder: Path) -> str:
@@ -293,6 +299,8 @@ def page_bytes(pictures: Mapping[str, list[bytes]]) -> int:
 
 def write_frames(explorers: Mapping[str, Explorer], folder: Path, name: str) -> list[int]:
     """Write the frames and the manifest of each explorer; the bytes of each frame."""
+    from course_lab.figures.style import png
+
     sizes = []
     for cell, pictures in lesson_pictures(explorers, name).items():
         (folder / cell).mkdir()
@@ -300,6 +308,7 @@ def write_frames(explorers: Mapping[str, Explorer], folder: Path, name: str) -> 
         for file, one in dict(zip(names, pictures, strict=True)).items():
             (folder / cell / file).write_bytes(one)
             sizes.append(len(one))
+        (folder / cell / START).write_bytes(png(explorers[cell].start_figure()))
         manifest = json.dumps(manifest_of(explorers[cell], names), ensure_ascii=False)
         (folder / cell / "manifest.json").write_text(manifest, encoding="utf-8")
     return sizes
