@@ -30,8 +30,10 @@ import course_lib
 NOBODY = 64_000
 """Who runs in the sandbox if root starts it: a number that belongs to nobody."""
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc")
+LOADING = 60.0
+"""Seconds in which the process in a sandbox has to be ready: it loads torch."""
 PATIENCE = 30.0
-"""Seconds in which the process in a sandbox has to answer; loading torch is the longest."""
+"""Seconds in which it has to answer from then on."""
 HOME = "/home/learner"
 HIDDEN = ("specs",)
 """Of `course_grading`: what knows the answers."""
@@ -165,9 +167,9 @@ class Sandbox:
         )  # fmt: skip
         self.pid = self._process.pid
         self._unread = b""
-        self.ask()  # it has loaded everything and waits
+        self.ask(seconds=LOADING)  # it has loaded everything and waits
 
-    def ask(self, order: str = "ready", **more: Any) -> Any:
+    def ask(self, order: str = "ready", seconds: float | None = None, **more: Any) -> Any:
         """What the process in the sandbox answers.
 
         Raises SandboxEnded if it is gone, or stopped: a learner's code runs beside it. An answer
@@ -179,20 +181,20 @@ class Sandbox:
         try:
             self._process.stdin.write(plain.encode() + b"\n")
             while True:
-                answered, answer = json.loads(self._line())
+                answered, answer = json.loads(self._line(seconds or PATIENCE))
                 if answered == ticket:
                     return answer
         except (OSError, ValueError) as error:
             raise SandboxEnded("the sandbox has ended") from error
 
-    def _line(self) -> bytes:
+    def _line(self, seconds: float) -> bytes:
         """The next line from the sandbox. Several may come at once, so we keep them ourselves:
         `select` sees nothing of what a buffered pipe has read already."""
         assert self._process.stdout
         while b"\n" not in self._unread:
-            if not select.select([self._process.stdout], [], [], PATIENCE)[0]:
+            if not select.select([self._process.stdout], [], [], seconds)[0]:
                 self._process.kill()
-                raise SandboxEnded(f"the sandbox did not answer for {PATIENCE:g} s")
+                raise SandboxEnded(f"the sandbox did not answer for {seconds:g} s")
             self._unread += (more := self._process.stdout.read(65_536) or b"")
             if not more:
                 raise SandboxEnded("the sandbox has ended")

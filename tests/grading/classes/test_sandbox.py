@@ -132,7 +132,7 @@ def test_a_right_answer_passes_beside_one_that_ends_the_sandbox(workshop: MakeWo
 
 @pytest.mark.slow
 def test_a_host_that_is_stopped_holds_nobody_up(workshop: MakeWorkshop, monkeypatch):
-    monkeypatch.setattr(sandbox, "PATIENCE", 12.0)
+    monkeypatch.setattr(sandbox, "PATIENCE", 4.0)
     shop = workshop(3)
     shop.answer(1)
     shop.answer(2, attacking(2, "os.kill(os.getppid(), signal.SIGSTOP)"))
