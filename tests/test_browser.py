@@ -92,14 +92,8 @@ def test_the_course_opens_at_the_first_lesson(lab):
     assert lab.first_notebook() == "notebooks/00_start_here.ipynb"
 
 
-QUICK = "08"  # `make test` opens this lesson, which has two explorers; .ci/run opens all
-EACH = [
-    name if name.startswith(QUICK) else pytest.param(name, marks=pytest.mark.slow)
-    for name in LESSONS
-]
-
-
-@pytest.mark.parametrize("name", EACH)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LESSONS)
 def test_a_lesson_opens_unchanged_and_its_explorers_move(lab, name):
     lesson = open_unchanged(lab, f"notebooks/{name}.ipynb")
     sources = {c["id"]: c["source"] for c in lesson.cells() if c["cell_type"] == "code"}

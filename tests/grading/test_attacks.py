@@ -144,6 +144,7 @@ def test_what_a_kernel_is_sent_needs_no_specs(kind: str, tmp_path: Path) -> None
     subprocess.run([sys.executable, script], check=True)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux forks")
 def test_the_slower_way_gives_the_same_report(workshop: MakeWorkshop) -> None:
     shop = workshop([1, 2, 3, 25, 26])
@@ -224,6 +225,7 @@ def test_own_cells_may_check_while_they_are_graded(workshop: MakeWorkshop) -> No
     assert notebooks.RELEASED.is_dir()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="stops processes by signals")
 def test_a_judge_that_is_stopped_does_not_hold_up_the_rest(
     workshop: MakeWorkshop, tmp_path: Path

@@ -26,6 +26,7 @@ def imported_at_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONSTARTUP", str(startup))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("imported_at_start")
 def test_what_learners_and_editors_do_to_cells(workshop: MakeWorkshop) -> None:
     shop = workshop(25)

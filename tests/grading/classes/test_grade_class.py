@@ -71,6 +71,7 @@ def rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+@pytest.mark.slow
 def test_a_class_is_graded_once_and_can_be_read(command, tmp_path):
     done = run(command)
     assert done.returncode == 0, done.stderr
