@@ -44,12 +44,13 @@ class Unit(NamedTuple):
 def units_of(slug: str) -> list[Unit]:
     """All trainings for a question, the shortest first."""
     question = QUESTIONS[slug]
-    return [
-        Unit(slug, variant, seed, multiple * question.steps)
-        for multiple in question.multiples
-        for variant in question.variants
+    units = [
+        Unit(slug, name, seed, multiple * question.steps)
+        for name, variant in question.variants.items()
+        for multiple in (*question.multiples, *variant.further)
         for seed in SEEDS
     ]
+    return sorted(units, key=lambda unit: unit.steps)
 
 
 def make(slugs: Iterable[str], jobs: int = 1) -> None:

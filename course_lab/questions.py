@@ -44,6 +44,8 @@ class Variant(NamedTuple):
     """Further arguments of the question's task."""
     stretches: tuple[str, ...] = ()
     """The STRETCHES that texts longer than the trained ones are read with as well."""
+    further: tuple[int, ...] = ()
+    """Multiples of the question's steps that this one alone is trained for as well."""
 
 
 @dataclass(frozen=True)

@@ -55,13 +55,18 @@ def accuracy_in_bins(model: nn.Module, length: int, bins: int) -> Float[Tensor, 
     return shares_by_part(right, distances(exam) * bins // length)
 
 
-def commonest_share(length: int, at_least: int) -> float:
-    """What ignorance gets: the share of right answers if the value stated most often is named.
+def commonest_share(length: int, at_least: int, stated_before: int = 0) -> float:
+    """The share of right answers of a reader who counts values and does not look at keys.
 
-    In the exam of `accuracy_in_bins`, of the questions whose key appeared `at_least` places back.
+    It names the value stated most often among those that stand `stated_before` places or more
+    before the question. In the exam of `accuracy_in_bins`, of the questions whose key appeared
+    `at_least` places back. With `stated_before` equal to `at_least` this is the best such reader
+    that we know: it leaves out every value that cannot be the right one.
     """
     exam = recall(length, batch=32)(torch.Generator().manual_seed(10**6))
     value = torch.where(exam.tokens < PAIRS, exam.tokens % VALUES, VALUES)
     stated = one_hot(value, VALUES + 1)[..., :VALUES].cumsum(dim=1)  # so far, by value
+    in_time = stated.roll(stated_before, dims=1)
+    in_time[:, :stated_before] = 0
     asked = (exam.targets != IGNORE) & (distances(exam) >= at_least)
-    return (stated.argmax(dim=-1) == exam.targets)[asked].float().mean().item()
+    return (in_time.argmax(dim=-1) == exam.targets)[asked].float().mean().item()

@@ -75,17 +75,20 @@ def test_a_text_too_short_for_its_keys_is_refused():
         recall(16)
 
 
-def test_who_names_the_commonest_value_is_right_as_often_as_counting_finds():
+@pytest.mark.parametrize("stated_before", [0, 30])
+def test_who_names_the_commonest_value_is_right_as_often_as_counting_finds(stated_before):
     exam = recall(100, batch=32)(torch.Generator().manual_seed(10**6))
     back = distances(exam).tolist()
     right = asked = 0
     for text, answers, ago in zip(exam.tokens.tolist(), exam.targets.tolist(), back, strict=True):
-        stated = [0] * VALUES
-        for token, answer, distance in zip(text, answers, ago, strict=True):
-            if token < PAIRS:
-                stated[token % VALUES] += 1
-            elif answer != IGNORE and distance >= 30:
+        for place, (answer, distance) in enumerate(zip(answers, ago, strict=True)):
+            if answer != IGNORE and distance >= 30:
+                stated = [0] * VALUES
+                for token in text[: place + 1 - stated_before]:
+                    if token < PAIRS:
+                        stated[token % VALUES] += 1
                 asked += 1
                 right += stated.index(max(stated)) == answer
-    assert abs(commonest_share(100, at_least=30) - right / asked) < 1e-6
+    share = commonest_share(100, at_least=30, stated_before=stated_before)
+    assert abs(share - right / asked) < 1e-6
     assert right / asked > 1.5 / VALUES
