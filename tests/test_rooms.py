@@ -137,7 +137,9 @@ def test_the_reference_is_small_enough_to_be_read_whole():
 def test_the_laboratory_holds_only_what_lessons_tests_and_commands_use():
     # Its size when everything that nothing used was taken out: for something new, look first
     # whether something old can go.
-    assert lines_of("course_lab") <= 8503
+    # 200 lines of room since then: bounds that are rounded outward, and long trainings that
+    # sentences of lessons had rested on without a place to look them up.
+    assert lines_of("course_lab") <= 8700
 
 
 def test_a_wrong_answer_takes_eleven_lines_on_average():
