@@ -57,7 +57,7 @@ class Question:
     config: DecoderConfig
     length: int  # trained
     batch: int
-    steps: int  # the lesson's own
+    steps: int  # the lesson's own, the fewest
     variants: Mapping[str, Variant]
     chance: float
     learning_rate: float = 1e-2
@@ -68,6 +68,14 @@ class Question:
     """A number for each question: accuracy is also kept by this number, in bins of `length`."""
     ceilings: Mapping[str, Callable[[Batch], float]] = field(default_factory=dict)
     """What simpler readers get in an exam, by name."""
+    on_page: bool = True
+    """Whether a lesson trains for it on the page, and not only here."""
+
+    @property
+    def budgets(self) -> list[int]:
+        """All numbers of steps that a variant is trained for, the fewest first."""
+        further = {multiple for one in self.variants.values() for multiple in one.further}
+        return [self.steps * multiple for multiple in sorted({*self.multiples, *further})]
 
 
 class ValuesOnly(enc.PositionScheme):
@@ -230,6 +238,18 @@ QUESTIONS: dict[str, Question] = {
         variants=BY_DISTANCE,
         ceilings={"bag of the names so far": bag(tasks.names_so_far)},
     ),
+    "one-before": Question(
+        "which token stood one before, without a mask?",
+        partial(tasks.steps_back, 1, 8),
+        replace(IN_16, vocab_size=9, num_layers=2, num_heads=8),
+        length=16, batch=64, steps=600, learning_rate=3e-3, chance=1 / 8, multiples=(1, 5, 10),
+        on_page=False,
+        variants={
+            "ALiBi": Variant(alibi),
+            "ALiBi, start mark": Variant(alibi, task={"start_mark": True}),
+        },
+        ceilings={"either of the two neighbours": bag(tasks.neighbours)},
+    ),
     "token-at-3": Question(
         "which token stands at position 3?",
         partial(tasks.token_at, 3, 8), replace(IN_16, num_layers=2),
@@ -267,7 +287,9 @@ QUESTIONS: dict[str, Question] = {
         length=16, batch=16, steps=250, chance=1 / 7,
         variants={
             "no position": Variant(none),
-            "Shaw, keys": Variant(partial(shaw, max_distance=16, values=False)),
+            "Shaw, keys": Variant(
+                partial(shaw, max_distance=16, values=False), further=(48,)
+            ),
             "Shaw, values": Variant(partial(shaw, max_distance=16, keys=False)),
             "Shaw, both": Variant(partial(shaw, max_distance=16)),
         },
@@ -276,9 +298,10 @@ QUESTIONS: dict[str, Question] = {
     "own-place": Question(
         "at which place does this token stand?",
         partial(tasks.own_index, vocab_size=16), replace(IN_16, num_layers=2),
-        length=16, batch=64, steps=150, chance=1 / 16,
+        length=16, batch=64, steps=150, chance=1 / 16, on_page=False,
         variants={
-            "no position": Variant(none), "no position, causal": Variant(none, {"causal": True}),
+            "no position": Variant(none),
+            "no position, causal": Variant(none, {"causal": True}, further=(100,)),
             "RoPE, all see all": Variant(rope),
             "RoPE, causal": Variant(rope, {"causal": True}),
         },

@@ -23,15 +23,22 @@ class Batch(NamedTuple):
 Task = Callable[[torch.Generator], Batch]
 
 
-def steps_back(distance: int, vocab_size: int, length: int, batch: int = 64) -> Task:
-    """At every place: which token stood `distance` places before? Chance is 1 / vocab_size."""
+def steps_back(
+    distance: int, vocab_size: int, length: int, batch: int = 64, start_mark: bool = False
+) -> Task:
+    """At every place: which token stood `distance` places before? Chance is 1 / vocab_size.
+
+    With `start_mark` every text begins as those of `token_at` do, and nobody asks for the mark.
+    """
     if not 0 <= distance < length:
         raise ValueError(f"distance must be from 0 to length - 1 = {length - 1}, got {distance}")
 
     def draw(generator: torch.Generator) -> Batch:
         tokens = torch.randint(vocab_size, (batch, length), generator=generator)
+        if start_mark:
+            tokens[:, 0] = vocab_size
         targets = tokens.roll(distance, dims=1)
-        targets[:, :distance] = IGNORE
+        targets[:, : distance + start_mark] = IGNORE
         return Batch(tokens, targets)
 
     return draw
@@ -174,6 +181,12 @@ def shares_by_part(
 def others(batch: Batch) -> Float[Tensor, "length length"]:
     """For each place all other places: what a reader without a mask has besides its own token."""
     return 1 - torch.eye(batch.tokens.shape[1])
+
+
+def neighbours(batch: Batch) -> Float[Tensor, "length length"]:
+    """For each place the one before it and the one after it, where they are."""
+    beside = torch.ones(batch.tokens.shape[1] - 1)
+    return beside.diag(1) + beside.diag(-1)
 
 
 def past(batch: Batch, back: int = 1) -> Float[Tensor, "length length"]:

@@ -53,14 +53,15 @@ def budget(
     """
     question, panels = QUESTIONS[slug], lengths or (QUESTIONS[slug].length,)
     fig, all_axes = style.figure(7.6, height, columns=len(panels), sharey=True, squeeze=False)
-    steps = [multiple * question.steps for multiple in question.multiples]
     for ax, length in zip(all_axes[0], panels, strict=True):
         found = curves(slug, variants, length, method)
         for name, look in _looks(found):
             _draw(ax, name, found[name], look)
         _draw_levels(ax, levels(slug, length))
-        draw_mark(ax, f"the lesson's {question.steps} steps", question.steps)
+        if question.on_page:
+            draw_mark(ax, f"the lesson's {question.steps} steps", question.steps)
         ax.set_xscale("log")
+        steps = sorted({count for of_steps in found.values() for count in of_steps})
         ax.set_xticks(steps, [str(count) for count in steps])
         ax.xaxis.set_minor_locator(NullLocator())
         ax.set(xlabel="training steps", ylim=(0, 1.13), yticks=np.linspace(0, 1, 6))
@@ -90,7 +91,9 @@ def budget_alt(
         parts = [f"{name} {_ends(of_steps)}" for name, of_steps in found.items()]
         sentences += [f"In texts of {length} tokens: {'; '.join(parts)}.",
                       f"For comparison: {', '.join(levels(slug, length))}."]  # fmt: skip
-    return " ".join([*sentences, f"The lesson's own budget is {question.steps} steps."])
+    if question.on_page:
+        sentences.append(f"The lesson's own budget is {question.steps} steps.")
+    return " ".join(sentences)
 
 
 def _ends(of_steps: dict[int, list[float]]) -> str:
@@ -117,10 +120,7 @@ def curves(
     """What `budget` draws at one length. Raises ValueError for a variant that is not there."""
     question = QUESTIONS[slug]
     by_steps = {
-        multiple * question.steps: budgets.accuracies(
-            slug, multiple * question.steps, length, method
-        )
-        for multiple in question.multiples
+        steps: budgets.accuracies(slug, steps, length, method) for steps in question.budgets
     }
     every = dict.fromkeys(name for found in by_steps.values() for name in found)
     chosen = every if variants is None else tuple(variants)

@@ -37,13 +37,12 @@ def interpolated(frequencies: Float[Tensor, " pairs"], factor: float) -> ScaledF
 
 
 def ntk_aware(dim: int, base: float, factor: float) -> ScaledFrequencies:
-    """A larger base, base * factor^(dim / (dim - 2)).
-
-    The fastest pair is unchanged, and the slowest exactly `factor` times slower.
+    """A larger base, base * factor^(dim / (dim - 2)): the slowest pair is divided by `factor`.
 
     Source: bloc97 2023, NTK-aware scaled RoPE; Peng et al. 2023, definition 1 (arXiv 2309.00071).
     """
     _check(factor=factor, dim=dim)
+    rotary_frequencies(dim, base)  # refuses a base of 1 or less, which the raised one would hide
     return ScaledFrequencies(rotary_frequencies(dim, base * factor ** (dim / (dim - 2))))
 
 

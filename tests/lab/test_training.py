@@ -23,6 +23,13 @@ def test_steps_back_asks_for_the_token_that_stood_before():
         assert answers == [IGNORE, IGNORE, *row[:-2]]
 
 
+def test_nobody_asks_for_the_start_mark():
+    task = steps_back(2, vocab_size=9, length=6, batch=3, start_mark=True)
+    batch = task(torch.Generator().manual_seed(0))
+    assert (batch.tokens[:, 0] == 9).all() and (batch.targets != 9).all()
+    assert batch.targets[:, 3:].equal(batch.tokens[:, 1:4])
+
+
 @pytest.mark.parametrize("distance", [-1, 6])
 def test_steps_back_refuses_a_distance_outside_the_text(distance):
     with pytest.raises(

@@ -524,3 +524,18 @@ def test_phi_3_s_first_name_for_longrope_is_known():
     ]
     assert torch.equal(named[0].frequencies, named[1].frequencies)
     assert named[0].attention_factor == named[1].attention_factor > 1
+
+
+@pytest.mark.parametrize("base", [1.0, 0.5])
+def test_a_base_of_1_or_less_is_refused_however_far_a_factor_raises_it(base):
+    dynamic = {"rope_type": "dynamic", "rope_theta": base, "factor": 2.0}
+    for stretched in (
+        lambda: ntk_aware(32, base, 4),
+        lambda: dynamic_ntk(32, base, 1, 512, 128),
+        lambda: dynamic_ntk(32, base, 1, 64, 128),
+        lambda: yarn(32, base, 4, 128),
+        lambda: longrope(32, base, [1.0] * 16, [2.0] * 16, 512, 128, 4),
+        lambda: from_rope_parameters(dynamic, 64, length=512, max_position_embeddings=128),
+    ):
+        with pytest.raises(ValueError, match="base must be above 1"):
+            stretched()
