@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from itertools import combinations
 from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple
@@ -80,6 +81,13 @@ def hold_pairs(model: Decoder) -> Iterator[Case]:
         variants[f"6 to 9 held at {distance}"] = held(model, range(6, 10), seen_as=distance)
     for name, changed in variants.items():
         yield Case(name, changed, 512, change=score_change(model, changed, text, TRAINED - 1))
+
+
+def hold_few(model: Decoder) -> Iterator[Case]:
+    """Which single pairs, and which couples, take the harm away at 512?"""
+    single, couples = combinations(range(16), 1), combinations(range(16), 2)
+    for pairs in (*single, *couples, (3, 6, 7), (0, 1, 2, 4, 5)):
+        yield Case(", ".join(map(str, pairs)) + " held", held(model, pairs), 512)
 
 
 def hold_at(model: Decoder) -> Iterator[Case]:
@@ -301,6 +309,7 @@ class Experiment(NamedTuple):
 
 EXPERIMENTS = {
     "hold pairs": Experiment(hold_pairs),
+    "hold few": Experiment(hold_few),
     "hold at": Experiment(hold_at, passages=4),
     "join pairs": Experiment(join_pairs),
     "join fast pairs": Experiment(join_fast_pairs, passages=4),

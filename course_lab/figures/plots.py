@@ -149,7 +149,7 @@ def bars_with_seeds(
     chance: float | None = None,
     ceilings: Mapping[str, float] | None = None,
 ) -> Figure:
-    """A bar for the median of each row's runs, and a dot for each run.
+    """A bar for the median of each row's runs, and a dot for each run; the axis says so.
 
     `chance` is a dashed line through all rows; a ceiling is a thick mark on the row of its name.
     """
@@ -168,7 +168,8 @@ def bars_with_seeds(
         note(ax, "chance", (chance, 1), (0, 2), xycoords=("data", "axes fraction"), ha="center")
     ax.set_yticks(range(len(names)), names)
     ax.set_title(title, pad=16 if chance is not None else None)
-    ax.set_xlabel(xlabel)
+    several = max(map(len, runs.values()))
+    ax.set_xlabel(f"{xlabel} (bar: median of {several} runs)" if several > 1 else xlabel)
     ax.grid(visible=False)
     return fig
 
