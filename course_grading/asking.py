@@ -13,15 +13,17 @@ import inspect
 import json
 import pickle
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
+from operator import is_
 from random import Random
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Protocol
 
 import cloudpickle
+from torch import Tensor
 
 from course_grading.values import decode, elements, encode, short
 
@@ -83,7 +85,7 @@ def ask_all(
         message = f"it should be a function, got {short(answer)}"
         return [{"raised": "TypeError", "message": message} for _ in questions]
     if exercise.kind == "test":
-        return [ask(answer, (_nameless(exercise.functions[i]),)) for i in questions]
+        return [_ask_test(answer, exercise.functions[i]) for i in questions]
     if exercise.evidence:
         answer = partial(exercise.evidence, answer)
     outcomes = [_ask_case(answer, question) for question in questions]
@@ -133,13 +135,56 @@ def _ask_case(answer: Callable[..., Any], question: Mapping[str, Any]) -> Outcom
     return outcome
 
 
-def _nameless(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The same function without its name, which would tell whether it is a right one."""
+def _ask_test(test: Callable[..., Any], function: Callable[..., Any]) -> Outcome:
+    """Run a learner's test on a version.
+
+    The version goes without its name, which would tell whether it is a right one. If it writes into
+    what the test gives it, the test can see that, but not the versions that come after it: a test
+    may keep its inputs outside of its function, and would judge them by what this one has left.
+    """
+    written: list[tuple[Any, Any]] = []
 
     def implementation(*args: Any, **kwargs: Any) -> Any:
-        return function(*args, **kwargs)
+        before = list(_contents([*args, *kwargs.values()]))
+        try:
+            return function(*args, **kwargs)
+        finally:
+            written.extend(pair for pair in before if not _unchanged(*pair))
 
-    return implementation
+    try:
+        return ask(test, (implementation,))
+    finally:
+        for value, was in reversed(written):
+            _put_back(value, was)
+
+
+def _contents(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Each tensor, list and dictionary in `value`, with what stands in it now."""
+    if isinstance(value, Tensor):
+        yield value, value.detach().clone()
+    elif isinstance(value, (list, tuple, dict)):
+        if not isinstance(value, tuple):
+            yield value, value.copy()
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _contents(item)
+
+
+def _unchanged(value: Any, was: Any) -> bool:
+    if isinstance(value, Tensor):  # nan is what it was if it is nan
+        return value.shape == was.shape and bool(((value == was) | (value != value)).all())
+    if isinstance(value, dict):
+        return list(value) == list(was) and all(value[key] is was[key] for key in was)
+    return len(value) == len(was) and all(map(is_, value, was))
+
+
+def _put_back(value: Any, was: Any) -> None:
+    if isinstance(value, Tensor):
+        value.data = was
+    elif isinstance(value, dict):
+        value.clear()
+        value.update(was)
+    else:
+        value[:] = was
 
 
 def cell_source(exercise: Exercise, questions: list[Any], specs: str) -> str:
