@@ -57,7 +57,11 @@ def _eps(tensor: Tensor) -> float:
 
 _RELATIONS: tuple[tuple[str, str, Callable[[Tensor, Tensor], bool]], ...] = (
     ("another dtype", "The numbers are right, but not their dtype.",
-     lambda right, got: right.dtype != got.dtype and _close(right, got)),
+     lambda right, got: right.dtype != got.dtype and _eps(got) <= _eps(right)
+     and _close(right, got)),
+    ("a coarser dtype", "The numbers are right as far as their dtype can say, but it says less "
+     "than the task asks for.",
+     lambda right, got: _eps(got) > _eps(right) and _close(right, got)),
     ("right to a few digits only", "The numbers are nearly right: digits get lost on the way.",
      lambda right, got: right.dtype.is_floating_point and _close(right, got)),
     ("two axes exchanged", "The numbers are right; the last two axes stand the other way round.",
@@ -96,13 +100,17 @@ def _factor(pairs: Sequence[tuple[Tensor, Tensor]]) -> Mistake | None:
     return None
 
 
+FEW = 2
+"""Calls that a trait must be found in, and missing in, to be named."""
+
+
 def common(
     domain: Mapping[str, Argument], cases: Sequence[Mapping[str, Any]], wrong: Sequence[bool]
 ) -> Mistake | None:
     """What the calls that went wrong have in common, if one thing alone sets them apart."""
-    if all(wrong) or not any(wrong):
+    if sum(wrong) < FEW or len(wrong) - sum(wrong) < FEW:  # one call has many traits
         return None
-    having = [set(traits(domain, case)) for case in cases]
+    having = _comparable(cases, [set(traits(domain, case)) for case in cases])
     fitting = [
         trait
         for trait in sorted(set().union(*having))
@@ -110,8 +118,31 @@ def common(
     ]
     if len(fitting) != 1:
         return None
-    why = f"Your answer is wrong in every call in which {fitting[0]}, and right in all others."
+    why = (
+        f"In the {len(wrong)} calls of this check your answer is wrong in the {sum(wrong)} in "
+        f"which {fitting[0]}, and right in the others."
+    )
     return Mistake(f"wrong where {fitting[0]}", why, None)
+
+
+def _comparable(cases: Sequence[Mapping[str, Any]], having: list[set[str]]) -> list[set[str]]:
+    """Traits, without those of an axis where a tensor has more axes in some calls than in others.
+
+    Axis 2 of three is another one than axis 2 of four. How many axes there are is named instead.
+    """
+    tensors = [{n: v for n, v in case.items() if isinstance(v, Tensor)} for case in cases]
+    for name in set().union(*tensors):
+        counts = sorted({those[name].ndim for those in tensors if name in those})
+        if len(counts) == 1:
+            continue
+        for those, one in zip(tensors, having, strict=True):
+            one -= {trait for trait in one if trait.startswith("axis") and f" `{name}` " in trait}
+            one |= {
+                f"`{name}` has more than {count} ax{'i' if count == 1 else 'e'}s"
+                for count in counts[:-2]  # the last has its own trait
+                if name in those and those[name].ndim > count
+            }
+    return having
 
 
 def traits(domain: Mapping[str, Argument], case: Mapping[str, Any]) -> Iterator[str]:

@@ -40,6 +40,8 @@ class Problem:
     says: str
     form: bool = False
     pictured: tuple[Tensor, Tensor] | None = None
+    off: float = math.inf
+    """How far a tensor is off, as a share of the largest number that is right."""
 
 
 def judge(exercise: Exercise, questions: list[Any], outcomes: list[Outcome]) -> Verdict:
@@ -144,7 +146,7 @@ def _judge_function(exercise: Exercise, questions: list[Any], outcomes: list[Out
     failing = [i for i, problem in enumerate(problems) if problem]
     if not failing:
         return Verdict("passed", exercise.points)
-    first = failing[0]
+    first = _to_show(problems)
     problem = problems[first]
     assert problem
     arguments = ", ".join(f"{name}={short(value)}" for name, value in right[first].case.items())
@@ -153,10 +155,28 @@ def _judge_function(exercise: Exercise, questions: list[Any], outcomes: list[Out
     if mistake:
         return _failed(message, mistake, pictured=problem.pictured)
     fact = _fact(exercise, right, outcomes, problems)
-    if fact:
+    if fact is None and (likely := _named_here(exercise, questions, right, outcomes, first)):
+        message += (
+            f"\nIn this call your answer gives what this mistake gives: {likely.name}. {likely.why}"
+            "\nIn another call it gives something else, so there is more to mend."
+        )
+    elif fact := fact or _common(exercise, right, problems):
         message += f"\n{fact.why}"
     name = fact.name if fact else None
     return Verdict("failed", message=message, mistake=name, pictured=problem.pictured)
+
+
+SMALL = 1e-3
+"""A share of the largest number, below which an error is hard to see in what is shown."""
+
+
+def _to_show(problems: list[Problem | None]) -> int:
+    """The first call that went wrong; if it did by little, the one that is furthest off."""
+    failing = {place: problem for place, problem in enumerate(problems) if problem}
+    first = min(failing)
+    if failing[first].off >= SMALL:
+        return first
+    return max(failing, key=lambda place: (failing[place].off < math.inf, failing[place].off))
 
 
 def _fact(
@@ -183,8 +203,18 @@ def _fact(
             return Mistake("refuses too little", "Calls that are to be refused are answered.", None)
         if "" not in given:
             return Mistake("refuses with another error", "The task asks for ValueError.", None)
-    wrong = [bool(problem) for problem in problems]
-    return facts.common(exercise.domain, [truth.case for truth in right], wrong)
+    return None
+
+
+def _common(
+    exercise: Exercise, right: list[Truth], problems: list[Problem | None]
+) -> Mistake | None:
+    """What sets the calls that went wrong apart, unless an error was right in one of them."""
+    pairs = list(zip(right, problems, strict=True))
+    if any("raised" in truth.outcome for truth, problem in pairs if problem):
+        return None
+    cases = [truth.case for truth in right]
+    return facts.common(exercise.domain, cases, [bool(problem) for problem in problems])
 
 
 def find_problem(exercise: Exercise, truth: Truth, outcome: Outcome) -> Problem | None:
@@ -338,12 +368,18 @@ def _tensor_problem(right: Right, got: Any) -> Problem | None:
     if differing is None:
         return None
     wanted, given = (short(tensor[differing.where].item()) for tensor in (expected, got))
+    shown = expected.to(got.dtype) if _inexact(got.dtype) else expected
     message = (
-        f"{_expected_got(expected.to(got.dtype), got).says}\n"
+        f"{_expected_got(shown, got).says}\n"
         f"  first differs at {list(differing.where)}: expected {wanted}, got {given}\n"
         f"  off by {differing.error:.2g} there (allowed {differing.allowed:.1g})"
     )
-    return Problem(message, pictured=(expected, got))
+    if not _inexact(got.dtype) and got.dtype != torch.bool:
+        largest = torch.iinfo(got.dtype).max
+        if int(expected.max()) > largest:
+            message += f"\n  {got.dtype} holds numbers up to {largest} only"
+    size = right.exact.abs().double().nan_to_num(0, 0, 0).max().item()
+    return Problem(message, pictured=(expected, got), off=differing.error / size if size else 1.0)
 
 
 def _dtype_suffices(expected: torch.dtype, got: torch.dtype) -> bool:
@@ -397,6 +433,26 @@ def _named_mistake(
     return None
 
 
+def _named_here(
+    exercise: Exercise, questions: list[Any], right: list[Truth], outcomes: list[Outcome], at: int
+) -> Mistake | None:
+    """The one mistake that gives what the answer gives in the call that is shown.
+
+    Two mistakes at once do elsewhere what neither of them does. Of an exception nothing is said,
+    and nothing where two mistakes give the same.
+    """
+    if "raised" in outcomes[at] or "raised" in right[at].outcome:
+        return None
+    again = any("again" in outcome for outcome in outcomes)
+    alike = []
+    for mistake in exercise.mistakes:
+        wrong = _of_the_spec(exercise, mistake.answer, questions, again)[at]
+        if find_problem(exercise, right[at], wrong) and "raised" not in wrong:
+            if _fail_alike(exercise, right[at], wrong, outcomes[at]):
+                alike.append(mistake)
+    return alike[0] if len(alike) == 1 else None
+
+
 def _fail_alike(exercise: Exercise, truth: Truth, wrong: Outcome, outcome: Outcome) -> bool:
     """Whether two outcomes, both wrong, are wrong in the same way."""
     if "raised" in truth.outcome:  # both should have refused: what they gave instead is no matter
@@ -408,9 +464,13 @@ def _fail_alike(exercise: Exercise, truth: Truth, wrong: Outcome, outcome: Outco
         return [wrong.get(key) for key in keys] == [outcome.get(key) for key in keys]
     if wrong.get("mutated") != outcome.get("mutated"):
         return False
-    theirs = decode(wrong["value"])
+    theirs, got = decode(wrong["value"]), decode(outcome["value"])
     as_theirs = Right(theirs, _wide(theirs), roundings=None)
-    same = disagreement(as_theirs, decode(outcome["value"])) is None
+    same = disagreement(as_theirs, got) is None
+    if not same and truth.scale is not None:  # off by what rounds on the way, and far from right
+        by_rounding = Right(theirs, _wide(theirs), truth.scale, exercise.roundings)
+        far = replace(truth.right(exercise), roundings=10 * exercise.roundings)
+        same = disagreement(by_rounding, got) is None and disagreement(far, got) is not None
     if not same or not ("again" in wrong or "again" in outcome):
         return same
     # without "again" the second time was as the first; with it, it may differ by a rounding only

@@ -76,8 +76,9 @@ def test_no_reference_lies_where_an_answer_can_find_it(workshop: MakeWorkshop) -
         shop.answer(number, source)
     shop.cells[shop.at("answer-scale-26")]["source"] = (
         "def test_square(implementation):\n"
-        "    known = [implementation.__name__, *(getattr(c.cell_contents, '__name__', c.cell_contents)"
-        " for c in implementation.__closure__)]\n    assert False, known"
+        "    held = [cell.cell_contents for cell in implementation.__closure__]\n"
+        "    known = [getattr(one, '__name__', one) for one in [implementation, *held]]\n"
+        "    assert False, known"
     )
     graded = shop.grade()
     assert sum(one["points"] for one in graded.values()) == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -13,6 +14,7 @@ from torch import Tensor
 from course_grading import facts
 from course_grading.asking import ask_all, draw
 from course_grading.domain import Number, Tensors
+from course_grading.exercise import Mistake
 from course_grading.judging import judge
 
 PLAIN = function(1, mistakes=(), cases=lambda rng: [
@@ -33,7 +35,7 @@ PLAIN = function(1, mistakes=(), cases=lambda rng: [
         (lambda right: right.flip(-1), "the last axis backwards"),
         (lambda right: right.flip(-2), "rows backwards"),
         (lambda right: right * (1 + 3e-5), "right to a few digits only"),
-        (lambda right: right.bfloat16(), "another dtype"),
+        (lambda right: right.bfloat16(), "a coarser dtype"),
         (lambda right: right * torch.tensor([1.0, 2.0]), None),
         (lambda right: right / 0, None),
     ],
@@ -57,13 +59,58 @@ def test_what_sets_the_wrong_calls_apart_is_stated_if_nothing_else_does() -> Non
     domain = {"x": Tensors((1, 1)), "factor": Number(0, 9)}
     x = torch.ones(3)
     cases = [{"x": x, "factor": 10_000.0}, {"x": x.half(), "factor": 10_000.0},
-             {"x": x, "factor": 3.0}, {"x": x.half(), "factor": 10_000.0}]  # fmt: skip
-    said = facts.common(domain, cases, [False, False, True, False])
+             {"x": x, "factor": 3.0}, {"x": x.half(), "factor": 3.0}]  # fmt: skip
+    said = facts.common(domain, cases, [False, False, True, True])
     assert said and said.name == "wrong where `factor` is not 10000"
-    assert facts.common(domain, cases, [False, True, False, False]) is None
+    assert said.why.startswith("In the 4 calls of this check your answer is wrong in the 2 in")
+    assert facts.common(domain, cases, [False, True, False, False]) is None  # one call is few
     assert facts.common(domain, cases, [True] * 4) is None
-    both = [{"x": x, "factor": 3.0}, {"x": x, "factor": -2.5}]  # two things set the second apart
-    assert facts.common(domain, both, [False, True]) is None
+    both = [*cases[:2], {"x": x, "factor": 3.0}, {"x": x, "factor": -2.5}]
+    both[0] = both[1] = {"x": x.half(), "factor": 10_000.0}  # two things set the others apart
+    assert facts.common(domain, both, [False, False, True, True]) is None
+
+
+def test_more_axes_are_named_before_the_length_of_one_of_them() -> None:
+    shapes = [(2, 3), (5, 4), (2, 3, 4), (2, 3, 4, 5)]
+    cases = [{"x": torch.ones(shape)} for shape in shapes]
+    said = facts.common({}, cases, [False, False, True, True])
+    assert said and said.name == "wrong where `x` has more than 2 axes"
+
+
+def test_two_mistakes_at_once_are_told_by_the_call_that_is_shown() -> None:
+    adds = Mistake("adds", "It adds where it should multiply.", lambda x, factor: x + factor)
+    exercise = replace(PLAIN, mistakes=(adds,))
+    questions = draw(exercise, Random(0))
+
+    def both(x: Tensor, factor: float) -> Tensor:
+        return x + factor if factor == 2 else x - 1
+
+    verdict = judge(exercise, questions, ask_all(exercise, both, questions))
+    assert "In this call your answer gives what this mistake gives: adds." in verdict.message
+    assert verdict.mistake is None  # it is not all that is wrong
+    other = judge(exercise, questions, ask_all(exercise, lambda x, factor: x - 1, questions))
+    assert "In this call" not in other.message
+
+
+def test_what_is_shown_is_a_call_in_which_the_error_can_be_seen() -> None:
+    def nearly(x: Tensor, factor: float) -> Tensor:
+        return x * factor * (1 + (1e-5 if factor == 2 else 0.1))
+
+    questions = draw(PLAIN, Random(0))
+    verdict = judge(PLAIN, questions, ask_all(PLAIN, nearly, questions))
+    assert "factor=3" in verdict.message
+
+
+def test_what_is_right_is_shown_even_where_the_dtype_cannot_hold_it() -> None:
+    exercise = replace(
+        PLAIN, reference=lambda x, factor: (x * factor).long(),
+        cases=lambda rng: [{"x": torch.tensor([500_000.0, 1.0]), "factor": 2.0}],
+    )  # fmt: skip
+    questions = draw(exercise, Random(0))
+    answer = lambda x, factor: (x * factor).long().to(torch.int16)  # noqa: E731
+    verdict = judge(exercise, questions, ask_all(exercise, answer, questions))
+    assert "expected  tensor([1000000," in verdict.message
+    assert "torch.int16 holds numbers up to 32767 only" in verdict.message
 
 
 def test_a_test_is_named_by_the_version_that_it_misjudges() -> None:
