@@ -527,7 +527,8 @@ DISTANCE_TEST = Exercise(
                 "Far out, neighbouring positions become one."),
         Version("starts again at 512", False,
                 _scores(Rotary(DIM // HEADS), lambda positions: positions % 512),
-                "A text across position 512 gets other scores. Move it by more."),
+                "A text that lies across position 512, or a multiple of it, gets other scores. Let "
+                "one begin before such a position and end behind it."),
         Version("measures from the text's end", False,
                 _scores(_Bias(lambda i, j: 0.1 * (j.max() - j).sqrt() + 0 * i, (1.0, 1.0))),
                 "The same two tokens get another score in a longer text."),
@@ -866,10 +867,12 @@ def _holds(what: str) -> Callable[[Case, dict[str, bool]], bool]:
 
 
 def _scheme_cases(rng: Random) -> list[Case]:
-    config = [(width * heads, heads) for width, heads in zip(
-        rng.sample([8, 12, 16], 2), rng.sample([2, 3, 4], 2), strict=True)]  # fmt: skip
+    sizes = [(width * heads, heads) for width, heads in zip(
+        rng.sample([8, 12, 16], 3), rng.sample([2, 3, 4], 3), strict=True)]  # fmt: skip
     tokens = torch.stack([shuffled(rng, TEXT, below=16) for _ in range(2)])
-    return [{"config": config, "texts": (tokens, rng.randint(2, 40))}]
+    texts = tokens, rng.randint(2, 40)
+    return [{"config": [one, other], "texts": texts}
+            for one, other in zip(sizes, sizes[1:] + sizes[:1], strict=True)]  # fmt: skip
 
 
 class _LogSlopes(PositionScheme):

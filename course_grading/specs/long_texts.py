@@ -351,6 +351,10 @@ CORPUS_BITS = Exercise(
                 "You sum the counted losses and divide by the number of all places, so the result "
                 "is too small. Divide by how many counted.",
                 lambda losses, counted: (losses * counted).mean() / math.log(2)),
+        Mistake("a result with an axis",
+                "The number is right, but it stands in a tensor with an axis. The task asks for a "
+                "tensor of one number, without axes: shape ().",
+                lambda losses, counted: _bits(losses, counted)[None]),
         Mistake("a Python number instead of a tensor",
                 "The number is right, but it is no tensor: leave out .item(), or float().",
                 lambda losses, counted: float(_bits(losses, counted))),
@@ -486,6 +490,10 @@ WINDOW_TEST = Exercise(
                 "With a cache, queries are the last tokens: give fewer queries than keys."),
         Version("queries counted on from the first", False, _without_gaps_among_queries,
                 "Give queries with gaps."),
+        Version("the right number of keys in each row, others than the right ones", False,
+                lambda *asked: _window_in_loops(*asked).flip(1),
+                "It shows as many keys in each row as a right one, but not the same: compare the "
+                "mask place by place."),
         Version("rows in the opposite order", False, _rows_turned_over,
                 "It shows as many keys as a right one: compare the mask place by place."),
         Version("no mask at all for a long window", False, _long_windows_without_mask,

@@ -446,11 +446,16 @@ def _paid(price: Callable[[list[int], list[int], list[int]], float]) -> Bits:
     return lambda first, between, second: price(first.tolist(), between.tolist(), second.tolist())
 
 
-def _from_48_back(first: list[int], between: list[int], second: list[int]) -> float:
-    text = first + between + second
-    places = range(len(text) - len(second), len(text))
-    same = [t >= 48 and text[t] == text[t - 48] for t in places]
-    return 6 - 5 * sum(same) / len(same)
+def _from_back(distance: Callable[..., int]) -> Callable[..., float]:
+    """The price of a copier, who expects the token that stands at one distance back."""
+
+    def price(first: list[int], between: list[int], second: list[int]) -> float:
+        text, back = first + between + second, distance(first, between, second)
+        places = range(len(text) - len(second), len(text))
+        same = [t >= back and text[t] == text[t - back] for t in places]
+        return 6 - 5 * sum(same) / len(same)
+
+    return price
 
 
 def _by_counts(first: list[int], between: list[int], second: list[int]) -> float:
@@ -466,9 +471,10 @@ def _tokens(order: bool = True, between: int = 300) -> tuple[Tensor, Tensor, Ten
     return others, 26 + torch.randint(74, (between,), generator=dice), second
 
 
-def _compare_orders(bits: Bits, order: bool = True, between: int = 300) -> None:
+def _compare_orders(bits: Bits, order: bool = True, between: int = 300, turned: int = 7) -> None:
     others, stretch, second = _tokens(order, between)
-    assert bits(others, stretch, second) - bits(second, stretch, second) > 0.9
+    first = second.roll(turned)
+    assert bits(others, stretch, second) - bits(first, stretch, second) > 0.9
 
 
 @mistake("no control",
@@ -516,18 +522,28 @@ READS_TEST = Exercise(
         Version("sees 250 tokens", False, _reader(sees=250),
                 "200 tokens of stretch are not enough: 250 tokens reach from the second row into "
                 "the first. The task says how far a model must see."),
-        Version("copies from 48 tokens back", False, _paid(_from_48_back)),
+        Version("copies from 48 tokens back", False, _paid(_from_back(lambda *rows: 48))),
+        Version("copies from the same place of the first row", False,
+                _paid(_from_back(lambda first, between, second: len(first) + len(between))),
+                "It looks up nothing: each letter is a copy of the one that stands at its place in "
+                "the first row. Let the second row begin elsewhere than the first: turn one of "
+                "the two rows round."),
         Version("looks up in the second row alone", False, _reader(skip=1)),
         Version("expects what stood before", False, _reader(back=True)),
     ),
     hints=(
         "What would a model pay that knows all letters of the first row, and nothing of their "
         "order? Your test has to tell it from one that looks up which letter followed.",
-        "Ask twice, with the same `between` and the same `second`. The first time `first` is "
-        "`second`, the second time it is the same letters in another order. Compare the prices.",
+        "Ask twice, with the same `between` and the same `second`. The first time `first` has the "
+        "letters of `second` in the same order, but begins elsewhere (second.roll(7)). The second "
+        "time it has the same letters in another order. Compare the prices.",
         "Make letters with torch.randperm(26)[:20], and a stretch of 300 numbers from 26 on.",
     ),
     mistakes=(
+        Mistake("the same row twice",
+                "Your first row is the second one, letter by letter. A model that copies from one "
+                "fixed distance, and looks up nothing, passes. Let the second row begin elsewhere.",
+                lambda bits: _compare_orders(bits, turned=0)),
         Mistake("others instead of another order",
                 "Your control has other letters. A model that knows which letters occurred, and "
                 "not their order, passes. Keep the letters, and change their order.",

@@ -839,6 +839,18 @@ def _the_likelier(x: Tensor, turned: Tensor) -> tuple[bool, bool]:
     return bool(one <= other), bool(other <= one)
 
 
+def _one_angle_for_all(x: Tensor, turned: Tensor) -> tuple[bool, bool]:
+    """Lengths as they should be, and each pair turned by the same angle in all rows."""
+    found = []
+    fits = _fitting()(x, turned)
+    for fit, before, after in zip(fits, _pairs(x.double()), _pairs(turned.double()), strict=True):
+        turns = torch.view_as_complex(after.contiguous()) / torch.view_as_complex(
+            before.contiguous()
+        )
+        found.append(fit and bool((turns - turns[:1]).abs().max() <= ENOUGH))
+    return found[0], found[1]
+
+
 def _exchanged(x: Tensor, turned: Tensor) -> tuple[bool, bool]:
     interleaved, half = _fitting()(x, turned)
     return half, interleaved
@@ -871,7 +883,7 @@ def _layout_cases(rng: Random) -> list[Case]:
         case("unturned", "unturned", dtype=double), case("unturned", other, dim=6),
         case(one, one, one, dim=2), case("backwards", "backwards"),
         case("stretched", "stretched", dtype=double), case("unturned", "stretched"),
-        case("middle", "middle", dim=12),
+        case("middle", "middle", dim=12), case(one, dim=20), case(other, dim=24, dtype=double),
         case(other, other, other, dim=8, still=1), case(one, one, one, dim=16, still=4),
         case(*[one] * 8, other), case(*[other] * 9, "backwards", dim=6),
     ]  # fmt: skip
@@ -914,6 +926,10 @@ WHICH_LAYOUT = Exercise(
         Mistake("always at least one",
                 "You take the layout that fits better. There may be none that fits.",
                 _the_likelier),
+        Mistake("one angle for all rows",
+                "You ask that each pair turns by the same angle in all rows. Rows stand at "
+                "different positions, so their angles differ. Lengths alone decide.",
+                _one_angle_for_all),
         Mistake("equal to the last bit",
                 "Turned numbers are rounded. Lengths that differ by less than 0.0001 count as "
                 "equal.",
