@@ -154,34 +154,49 @@ def _distances(q_positions: Tensor, k_positions: Tensor) -> Tensor:
     return (q_positions[:, None] - k_positions).abs()
 
 
-def _bias(scores, slopes, q_positions, k_positions):
-    bias = -slopes.double()[:, None, None] * _distances(q_positions, k_positions)
-    return bias.to(scores.dtype)
+def _bias(slopes, q_positions, k_positions):
+    return -slopes.double()[:, None, None] * _distances(q_positions, k_positions)
 
 
 def _alibi_weights(scores, slopes, q_positions, k_positions):
-    return (scores + _bias(scores, slopes, q_positions, k_positions)).softmax(dim=-1)
+    exact = (scores.double() + _bias(slopes, q_positions, k_positions)).softmax(dim=-1)
+    return exact.to(scores.dtype)
+
+
+def _bias_rounded(scores, slopes, q_positions, k_positions):
+    bias = _bias(slopes, q_positions, k_positions)
+    return (scores + bias.to(scores.dtype)).softmax(dim=-1)
+
+
+LARGEST_SCORE = 100
 
 
 def _largest_weights(scores, slopes, q_positions, k_positions):
-    """What a weight's error is counted in: the largest weight of its query.
+    """What a weight's error is counted in: the largest weight of its query, in all.
 
     In half precision it counts as rounded to that dtype. In float32 the published m j is right, so
-    an error in proportion to m j is allowed.
+    the sum of a score and m j may be rounded.
     """
     weights = _alibi_weights(scores.double(), slopes, q_positions, k_positions)
     largest = weights.amax(dim=-1, keepdim=True)
     if scores.dtype == torch.float32:
-        return largest * (1 + slopes[:, None, None] * k_positions)
-    return largest * torch.finfo(scores.dtype).eps / torch.finfo(torch.float32).eps
+        return largest * (LARGEST_SCORE + slopes[:, None, None] * q_positions[:, None]) - weights
+    return (largest - weights) * torch.finfo(scores.dtype).eps / torch.finfo(torch.float32).eps
 
 
 def _alibi_cases(rng: Random) -> list[Case]:
     def case(
-        q_positions, k_positions, heads=2, batch=1, dtype=torch.bfloat16, size=0.1, slopes=None
+        q_positions,
+        k_positions,
+        heads=2,
+        batch=1,
+        dtype=torch.bfloat16,
+        size=0.1,
+        slopes=None,
+        raised=0.0,
     ) -> Case:
         slopes = _powers(16)[0::2][:heads] if slopes is None else torch.tensor(slopes)
-        scores = size * normal(rng, batch, len(slopes), len(q_positions), len(k_positions))
+        scores = size * normal(rng, batch, len(slopes), len(q_positions), len(k_positions)) + raised
         hidden = k_positions > q_positions[:, None]
         return {
             "scores": scores.masked_fill(hidden, -torch.inf).to(dtype),
@@ -192,7 +207,10 @@ def _alibi_cases(rng: Random) -> list[Case]:
 
     steps = torch.arange(0, 1001, 50)
     far = 8 * rng.randint(100, 120) + 5
-    here = torch.arange(6)
+    here, text = torch.arange(6), torch.arange(24)
+    gap, wide = rng.randint(500, 2000), rng.randint(18_000, 20_000)
+    behind = torch.tensor([0, 5, 1, 2, 7, 3])
+    steep = [1 / 2, 0.7, 1 / 4]
     repeated = case(torch.tensor([1000]), steps, dtype=torch.float32, slopes=[1 / 256, 0.7, 1 / 64])
     return [
         case(here, here, batch=2, dtype=torch.float32, size=1.0),
@@ -220,6 +238,12 @@ def _alibi_cases(rng: Random) -> list[Case]:
             dtype=torch.float16,
             slopes=[1e-5, 3e-6],
         ),
+        # no near key: biases are large, and decide all the same
+        case(torch.tensor([gap + 9, 2007]), 7 - behind, slopes=steep),
+        case(torch.tensor([wide + 40_007]), 40_007 - behind, dtype=torch.float16, slopes=steep),
+        case(text, text, size=4.0, slopes=steep, dtype=torch.float16, raised=60.0),
+        case(text, text, size=8.0, slopes=steep),
+        case(text, text, size=2.0, slopes=steep, raised=-40.0),
         {**repeated, "q_positions": torch.tensor([1050])},
         {**repeated, "k_positions": 1000 - steps},
         {**repeated, "slopes": repeated["slopes"].flip(0)},
@@ -237,7 +261,7 @@ def _by_place(scores, slopes, q_positions, k_positions):
 
 @mistake("distances in the dtype of scores",
          "A float16 ends at 65504, so a larger distance becomes infinite before it meets its "
-         "slope. Multiply in float32, and round the product.")  # fmt: skip
+         "slope, and half precision rounds distances above 256 or 2048. Multiply in float32.")  # fmt: skip
 def _distances_in_the_dtype_of_scores(scores, slopes, q_positions, k_positions):
     distance = _distances(q_positions, k_positions).to(scores.dtype)
     return (scores - slopes.to(scores.dtype)[:, None, None] * distance).softmax(dim=-1)
@@ -253,8 +277,8 @@ def _rounded_before_subtracting(scores, slopes, q_positions, k_positions):
 
 @mistake("places exact, their bias rounded",
          "m j is computed in float32 now, but it is in the hundreds, so it is rounded all the "
-         "same when it is added to bfloat16 scores. The bias of a small distance is "
-         "small.")  # fmt: skip
+         "same when it is added to bfloat16 scores. Keep bias, sum and softmax in "
+         "float32.")  # fmt: skip
 def _by_place_in_float32(scores, slopes, q_positions, k_positions):
     bias = slopes.float()[:, None, None] * k_positions.float()
     return (scores + bias.to(scores.dtype)).softmax(dim=-1)
@@ -266,7 +290,7 @@ def _by_place_in_float32(scores, slopes, q_positions, k_positions):
          "query.")  # fmt: skip
 def _from_the_last_key(scores, slopes, q_positions, k_positions):
     last = k_positions.max().expand(len(q_positions))
-    return _alibi_weights(scores, slopes, last, k_positions)
+    return _bias_rounded(scores, slopes, last, k_positions)
 
 
 @mistake("counted from the last key, in the dtype of scores",
@@ -284,6 +308,22 @@ def _by_column(scores, slopes, q_positions, k_positions):
     queries, keys = scores.shape[-2:]
     rows, columns = torch.arange(keys - queries, keys), torch.arange(keys)
     return _alibi_weights(scores, slopes, rows, columns)
+
+
+@mistake("sum rounded before the softmax",
+         "The bias is exact, but score and bias together are rounded to half precision. Where no "
+         "near key exists, or scores are large, this sum is large for all keys, and its rounding "
+         "decides. Round the weights only.")  # fmt: skip
+def _sum_rounded(scores, slopes, q_positions, k_positions):
+    exact = scores.double() + _bias(slopes, q_positions, k_positions)
+    return exact.to(scores.dtype).softmax(dim=-1)
+
+
+FAR_FAVOURED = (
+    "far keys favoured",
+    "Your bias grows with the distance, so far keys gain. It must be minus the slope times the "
+    "distance.",
+)
 
 
 ALIBI_WEIGHTS = Exercise(
@@ -306,7 +346,8 @@ ALIBI_WEIGHTS = Exercise(
         "Neighbouring keys share one rounded place, so their biases are equal. The distance from "
         "the query to a near key is a small number, which bfloat16 holds exactly.",
         "Subtract positions while they are integers: q_positions[:, None] - k_positions. Multiply "
-        "with the slopes in float32, and round the product once, to scores.dtype.",
+        "with the slopes in float32, add scores.float(), and take the softmax in float32, too. The "
+        "weights alone are rounded to scores.dtype: a query without a near key has large biases.",
     ),
     mistakes=(
         _by_place,
@@ -320,14 +361,23 @@ ALIBI_WEIGHTS = Exercise(
                 lambda scores, slopes, i, j: torch.softmax(
                     scores - slopes.float()[:, None, None] * _distances(i, j), dim=-1)),
         _by_column,
-        Mistake("far keys favoured",
-                "Your bias grows with the distance, so far keys gain. It must be minus the slope "
-                "times the distance.",
-                lambda scores, slopes, i, j: _alibi_weights(scores, -slopes, i, j)),
+        Mistake("bias rounded before it is added",
+                "For a near key the bias is small, and rounding it does no harm. Where the nearest "
+                "key stands hundreds of tokens before the query, all biases are large, and the "
+                "rounding decides which key wins. Keep the bias in float32.", _bias_rounded),
+        Mistake("bias rounded before it is added",
+                "The sum and the softmax are in float32, but the bias was rounded to the dtype of "
+                "scores before. Where no near key exists, all biases are large.",
+                lambda scores, slopes, i, j: (
+                    scores.double() + _bias(slopes, i, j).to(scores.dtype)
+                ).softmax(dim=-1).to(scores.dtype)),
+        _sum_rounded,
+        Mistake(*FAR_FAVOURED, lambda scores, slopes, i, j: _alibi_weights(scores, -slopes, i, j)),
+        Mistake(*FAR_FAVOURED, lambda scores, slopes, i, j: _bias_rounded(scores, -slopes, i, j)),
         Mistake("bias added after the softmax",
                 "The weights of a row no longer add up to 1. Add the bias to the scores.",
                 lambda scores, slopes, i, j:
-                    scores.softmax(dim=-1) + _bias(scores, slopes, i, j)),
+                    scores.softmax(dim=-1) + _bias(slopes, i, j).to(scores.dtype)),
     ),
 )  # fmt: skip
 

@@ -47,7 +47,7 @@ def alibi_weights_by_place_in_float32(scores, slopes, q_positions, k_positions):
 def alibi_weights_from_the_newest(scores, slopes, q_positions, k_positions):
     distance = q_positions.view(-1, 1) - k_positions.view(1, -1)
     bias = torch.einsum("h,qk->hqk", -slopes.float(), distance.float())
-    return torch.softmax(scores + bias.to(scores.dtype), dim=-1)
+    return torch.softmax(scores + bias, dim=-1).to(scores.dtype)
 
 
 def alibi_weights_as_published_in_float32(scores, slopes, q_positions, k_positions):
@@ -60,7 +60,7 @@ def alibi_weights_as_published_in_float32(scores, slopes, q_positions, k_positio
 def alibi_weights_with_slopes_in_half(scores, slopes, q_positions, k_positions):
     distance = (q_positions[:, None] - k_positions).float()
     bias = slopes.to(scores.dtype).float()[:, None, None] * distance
-    return (scores - bias.to(scores.dtype)).softmax(dim=-1)
+    return (scores - bias).softmax(dim=-1).to(scores.dtype)
 
 
 def alibi_test_by_hand(bias):

@@ -37,9 +37,38 @@ def weights_from(distance_of):
     def answer(scores, slopes, q_positions, k_positions):
         distance = distance_of(q_positions[:, None], k_positions)
         bias = -slopes.float()[:, None, None] * distance
-        return (scores + bias.to(scores.dtype)).softmax(-1)
+        return (scores.float() + bias).softmax(-1).to(scores.dtype)
 
     return answer
+
+
+def bias_rounded(distance_of=lambda i, j: (i - j).abs(), wide=False):
+    """As the solution was once: right where a near key exists and scores are small."""
+
+    def answer(scores, slopes, q_positions, k_positions):
+        distance = distance_of(q_positions[:, None], k_positions)
+        bias = (-slopes.float()[:, None, None] * distance).to(scores.dtype)
+        sums = scores.float() + bias if wide else scores + bias
+        return sums.softmax(-1).to(scores.dtype)
+
+    return answer
+
+
+def sum_rounded(scores, slopes, q_positions, k_positions):
+    distance = (q_positions[:, None] - k_positions).abs()
+    return (scores.float() - slopes[:, None, None] * distance).to(scores.dtype).softmax(-1)
+
+
+def from_the_nearest_key_rounded(scores, slopes, q_positions, k_positions):
+    """Small for near keys in every row, so that only large scores show the rounded sum."""
+    distance = (q_positions[:, None] - k_positions).abs()
+    distance = distance - distance.amin(dim=-1, keepdim=True)
+    return (scores - (slopes.float()[:, None, None] * distance).to(scores.dtype)).softmax(-1)
+
+
+def far_keys_favoured(scores, slopes, q_positions, k_positions):
+    distance = (q_positions[:, None] - k_positions).abs()
+    return (scores.float() + slopes[:, None, None] * distance).softmax(-1).to(scores.dtype)
 
 
 def from_the_last_key(scores, slopes, q_positions, k_positions):
@@ -226,6 +255,12 @@ REFUSED = {
             weights_from(lambda i, j, most=most: (i - j).abs().clamp(max=most))
             for most in (32, 64, 128, 256)
         ],
+        bias_rounded(),
+        bias_rounded(wide=True),
+        bias_rounded(lambda i, j: j - i),
+        sum_rounded,
+        from_the_nearest_key_rounded,
+        far_keys_favoured,
         weights_from(lambda i, j: (i % 256 - j % 256).abs()),
         weights_from(lambda i, j: (i - j).abs().bfloat16().float() // 8 * 8),
         weights_from(lambda i, j: (i.half() - j.half()).abs()),
