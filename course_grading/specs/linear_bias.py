@@ -261,7 +261,7 @@ def _by_place(scores, slopes, q_positions, k_positions):
 
 @mistake("distances in the dtype of scores",
          "A float16 ends at 65504, so a larger distance becomes infinite before it meets its "
-         "slope, and half precision rounds distances above 256 or 2048. Multiply in float32.")  # fmt: skip
+         "slope, and half precision rounds large distances. Multiply in float32.")  # fmt: skip
 def _distances_in_the_dtype_of_scores(scores, slopes, q_positions, k_positions):
     distance = _distances(q_positions, k_positions).to(scores.dtype)
     return (scores - slopes.to(scores.dtype)[:, None, None] * distance).softmax(dim=-1)
