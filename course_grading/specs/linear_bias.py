@@ -133,6 +133,11 @@ SLOPES = Exercise(
                 "two below comes first.", _nearest_power),
         Mistake("h counted from 0", "The first slope of 8 heads is 1/2, not 1: h runs from 1 to P.",
                 _slopes_with(first=0)),
+        Mistake("h counted from 0",
+                "The first slope of 8 heads is 1/2, not 1: h runs from 1 to P. The slopes of the "
+                "extra heads are right.",
+                lambda n: torch.cat([_powers(2 ** int(math.log2(n)), 0).float(),
+                                     _slopes(n)[2 ** int(math.log2(n)):]])),
         Mistake("filled up with the last of the finer slopes",
                 "Every other one is right, but from the first on: for 12 heads these are the "
                 "first, third, fifth and seventh of the 16 slopes.",
@@ -404,7 +409,8 @@ def _alibi_in_loops(q_positions, k_positions, num_heads):
     slopes = _slopes(num_heads).tolist()
     rows = [[[-m * abs(i - j) for j in k_positions.tolist()] for i in q_positions.tolist()]
             for m in slopes]  # fmt: skip
-    return torch.tensor(rows, dtype=torch.float64)
+    shape = num_heads, len(q_positions), len(k_positions)
+    return torch.tensor(rows, dtype=torch.float64).reshape(shape)
 
 
 def _alibi_by_outer_product(q_positions, k_positions, num_heads):
@@ -439,9 +445,15 @@ def _agrees(
     assert torch.allclose(got[heads].double(), expected[heads], rtol=1e-4)
 
 
+def _wide(bias: Bias) -> None:
+    _agrees(bias, [300, 5], [0, 301, 7], 13)
+    _agrees(bias, [99_990, 5], [0, 99_991], 3)
+
+
 def _test_alibi(bias: Bias) -> None:
     _agrees(bias, [300, 5], [0, 301, 7], 6)
     _agrees(bias, [2, 9], [4, 1], 8)
+    _wide(bias)
 
 
 @mistake("accepts every version",
@@ -493,6 +505,12 @@ ALIBI_TEST = Exercise(
                 _alibi(distance=lambda i, j: _distances(i[:1].expand(len(i)), j))),
         Version("distances above 256 cut off", False,
                 _alibi(distance=lambda i, j: _distances(i, j).clamp(max=256))),
+        Version("distances above 5000 cut off", False,
+                _alibi(distance=lambda i, j: _distances(i, j).clamp(max=5000)),
+                "Positions reach 100 000, and so do distances."),
+        Version("powers of two for more than 8 heads", False,
+                _alibi(lambda n: _slopes(n) if n <= 8 else _powers(n).float()),
+                "Numbers of heads reach 128, and it is wrong for more than 8 alone."),
     ),
     hints=(
         "Which numbers do you know without a program? For 6 heads the slopes are those of 4 heads, "
@@ -501,7 +519,8 @@ ALIBI_TEST = Exercise(
         "query hide a missing absolute value. Positions 0, 1, 2, ... and small distances hide "
         "three more, a single query and a single head as well.",
         "Try q_positions [300, 5], k_positions [0, 301, 7] and 6 heads, and compare with -slope "
-        "times |i - j| for every head, allowing a small difference.",
+        "times |i - j| for every head, allowing a small difference. Then do the same for all "
+        "numbers of heads up to 128, and for positions up to 100 000.",
     ),
     mistakes=(
         Mistake("only eight heads and positions 0, 1, 2, ...",
@@ -513,6 +532,21 @@ ALIBI_TEST = Exercise(
                 "positions and one that cuts off large distances. Use gaps, and a position and a "
                 "distance above 256.",
                 lambda bias: _agrees(bias, [0, 1, 2, 3, 4], [0, 1, 2, 3, 4], 6)),
+        Mistake("six or seven heads, and near positions",
+                "Your test looks at few heads and at distances of some hundreds. The right "
+                "versions are made for up to 128 heads and for positions up to 100 000: ask for "
+                "more of both.",
+                lambda bias: _agrees(bias, [300, 5], [0, 301, 7], 6)),
+        Mistake("at most eight heads",
+                "The number of heads may be up to 128, and a version that is wrong for more than 8 "
+                "passes.",
+                lambda bias: (_agrees(bias, [300, 5], [0, 301, 7], 6),
+                              _agrees(bias, [99_990, 5], [0, 99_991], 6))),
+        Mistake("no very large distance",
+                "Positions reach 100 000, and a version that cuts off distances above 5000 "
+                "passes.",
+                lambda bias: (_agrees(bias, [300, 5], [0, 301, 7], 6),
+                              _agrees(bias, [300, 5], [0, 301, 7], 13))),
         Mistake("only a power of two as number of heads",
                 "For 4 or 8 heads there are no extra heads, so a version that gets these wrong "
                 "passes. Use 6 or 12 heads.",
@@ -520,19 +554,25 @@ ALIBI_TEST = Exercise(
         Mistake("no large distance",
                 "A version that cuts off distances above 256 passes. Let a key stand further than "
                 "that from a query.",
-                lambda bias: _agrees(bias, [300, 290], [299, 301, 287], 6)),
+                lambda bias: (_agrees(bias, [300, 290], [299, 301, 287], 6),
+                              _agrees(bias, [300, 290], [299, 301, 287], 13))),
         _test_shape_of_bias,
         Mistake("the extra heads not compared",
                 "With 6 heads, a test of one or more of the first four heads accepts versions "
                 "whose last two are wrong. Compare all heads.",
-                lambda bias: _agrees(bias, [300, 5], [0, 301, 7], 6, slice(1))),
+                lambda bias: (_agrees(bias, [300, 5], [0, 301, 7], 6, slice(1)),
+                              _agrees(bias, [300, 5], [0, 301, 7], 12, slice(8)),
+                              _agrees(bias, [99_990, 5], [0, 99_991], 12, slice(1)))),
         Mistake("one query only",
                 "With a single query nobody sees whether each query has its distances. Take two "
-                "that stand apart.", lambda bias: _agrees(bias, [300], [0, 301, 7], 6)),
+                "that stand apart.",
+                lambda bias: (_agrees(bias, [300], [0, 301, 7], 6),
+                              _agrees(bias, [99_990], [0, 99_991, 7], 13))),
         Mistake("keys before the query only",
                 "Without a mask keys also stand after the query, and a version without the "
                 "absolute value favours them. Let one key come later than a query.",
-                lambda bias: _agrees(bias, [400, 500], [3, 257, 399], 6)),
+                lambda bias: (_agrees(bias, [400, 500], [3, 257, 399], 6),
+                              _agrees(bias, [99_990, 99_993], [3, 257, 399], 13))),
         _test_to_the_last_bit,
     ),
 )  # fmt: skip

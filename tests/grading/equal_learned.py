@@ -44,6 +44,9 @@ EQUAL = {
             "Every right version adds the same two float32 numbers, whose sum is rounded in one "
             "way only, so no room is needed."
         ),
+        "2 to 1 in `table, x = torch.randn(5, 4), torch.randn(2, 3, 4)`": (
+            "One text's x is broadcast over the two texts that positions has."
+        ),
         ".clone() dropped in `kept = x.clone()`": (
             "A version that changes x then changes what its sum is compared with, and fails there."
         ),

@@ -207,6 +207,32 @@ def always_in_a_long_text(reaches, length):
     return reaching()(reaches, max(length, 2000))
 
 
+def h_from_0(num_heads):
+    power = 2 ** int(math.log2(num_heads))
+    first = [2 ** (-8 * h / power) for h in range(power)]
+    finer = [2 ** (-8 * h / (2 * power)) for h in range(1, 2 * power + 1)]
+    return torch.tensor(first + finer[0::2][: num_heads - power])
+
+
+def test_of_some_heads(*numbers):
+    def test(bias):
+        for heads in numbers:
+            power = 2 ** int(math.log2(heads))
+            first = [2 ** (-8 * (h + 1) / power) for h in range(power)]
+            slopes = first + [2 ** (-4 * (2 * h + 1) / power) for h in range(heads - power)]
+            for far in (600, 99_990) if max(numbers) < 9 else (600,):
+                queries = torch.tensor([far, 5])
+                got = bias(queries, KEYS, heads).float()
+                assert torch.allclose(got, expected(queries, KEYS, slopes), rtol=1e-4)
+
+    return test
+
+
+def weights_through_bfloat16(scores, slopes, q_positions, k_positions):
+    right = weights_from(lambda i, j: (i - j).abs())
+    return right(scores, slopes, q_positions, k_positions).bfloat16().to(scores.dtype)
+
+
 REFUSED = {
     "alibi-far-key": [
         0.0,
@@ -238,6 +264,7 @@ REFUSED = {
         always_in_a_long_text,
     ],
     "alibi-slopes": [
+        h_from_0,
         slopes_of(lambda first, extra: joined(first, extra).half().float()),
         slopes_of(lambda first, extra: joined(first, extra).bfloat16().float()),
         slopes_of(lambda first, extra: joined(first, extra).round(decimals=4)),
@@ -251,6 +278,7 @@ REFUSED = {
         slopes_of(lambda first, extra: joined(first, extra).round(decimals=6)),
     ],
     "alibi-half-precision": [
+        weights_through_bfloat16,
         *[
             weights_from(lambda i, j, most=most: (i - j).abs().clamp(max=most))
             for most in (32, 64, 128, 256)
@@ -276,6 +304,8 @@ REFUSED = {
         always_float16,
     ],
     "alibi-test": [
+        test_of_some_heads(6, 3, 7),
+        test_of_some_heads(6, 12, 100),
         *[test_of_one_head(head) for head in (0, 3, 4, 5)],
         test_of_one_query,
         test_of_four_heads,
