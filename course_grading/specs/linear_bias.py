@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from random import Random
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -445,6 +446,16 @@ def _agrees(
     assert torch.allclose(got[heads].double(), expected[heads], rtol=1e-4)
 
 
+def _agreeing(*inputs: tuple[Any, ...]) -> Callable[[Bias], None]:
+    """A test of several inputs."""
+
+    def test_alibi(bias: Bias) -> None:
+        for one in inputs:
+            _agrees(bias, *one)
+
+    return test_alibi
+
+
 def _wide(bias: Bias) -> None:
     _agrees(bias, [300, 5], [0, 301, 7], 13)
     _agrees(bias, [99_990, 5], [0, 99_991], 3)
@@ -540,13 +551,13 @@ ALIBI_TEST = Exercise(
         Mistake("at most eight heads",
                 "The number of heads may be up to 128, and a version that is wrong for more than 8 "
                 "passes.",
-                lambda bias: (_agrees(bias, [300, 5], [0, 301, 7], 6),
-                              _agrees(bias, [99_990, 5], [0, 99_991], 6))),
+                _agreeing(([300, 5], [0, 301, 7], 6),
+                          ([99_990, 5], [0, 99_991], 6))),
         Mistake("no very large distance",
                 "Positions reach 100 000, and a version that cuts off distances above 5000 "
                 "passes.",
-                lambda bias: (_agrees(bias, [300, 5], [0, 301, 7], 6),
-                              _agrees(bias, [300, 5], [0, 301, 7], 13))),
+                _agreeing(([300, 5], [0, 301, 7], 6),
+                          ([300, 5], [0, 301, 7], 13))),
         Mistake("only a power of two as number of heads",
                 "For 4 or 8 heads there are no extra heads, so a version that gets these wrong "
                 "passes. Use 6 or 12 heads.",
@@ -554,25 +565,25 @@ ALIBI_TEST = Exercise(
         Mistake("no large distance",
                 "A version that cuts off distances above 256 passes. Let a key stand further than "
                 "that from a query.",
-                lambda bias: (_agrees(bias, [300, 290], [299, 301, 287], 6),
-                              _agrees(bias, [300, 290], [299, 301, 287], 13))),
+                _agreeing(([300, 290], [299, 301, 287], 6),
+                          ([300, 290], [299, 301, 287], 13))),
         _test_shape_of_bias,
         Mistake("the extra heads not compared",
                 "With 6 heads, a test of one or more of the first four heads accepts versions "
                 "whose last two are wrong. Compare all heads.",
-                lambda bias: (_agrees(bias, [300, 5], [0, 301, 7], 6, slice(1)),
-                              _agrees(bias, [300, 5], [0, 301, 7], 12, slice(8)),
-                              _agrees(bias, [99_990, 5], [0, 99_991], 12, slice(1)))),
+                _agreeing(([300, 5], [0, 301, 7], 6, slice(1)),
+                              ([300, 5], [0, 301, 7], 12, slice(8)),
+                              ([99_990, 5], [0, 99_991], 12, slice(1)))),
         Mistake("one query only",
                 "With a single query nobody sees whether each query has its distances. Take two "
                 "that stand apart.",
-                lambda bias: (_agrees(bias, [300], [0, 301, 7], 6),
-                              _agrees(bias, [99_990], [0, 99_991, 7], 13))),
+                _agreeing(([300], [0, 301, 7], 6),
+                          ([99_990], [0, 99_991, 7], 13))),
         Mistake("keys before the query only",
                 "Without a mask keys also stand after the query, and a version without the "
                 "absolute value favours them. Let one key come later than a query.",
-                lambda bias: (_agrees(bias, [400, 500], [3, 257, 399], 6),
-                              _agrees(bias, [99_990, 99_993], [3, 257, 399], 13))),
+                _agreeing(([400, 500], [3, 257, 399], 6),
+                          ([99_990, 99_993], [3, 257, 399], 13))),
         _test_to_the_last_bit,
     ),
 )  # fmt: skip

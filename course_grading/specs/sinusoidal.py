@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from random import Random
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -584,6 +585,16 @@ def _compare(
     assert torch.allclose(encoding(positions, dim, base).float(), expected, atol=atol)
 
 
+def _comparing(*inputs: tuple[Any, ...]) -> Callable[[Encoding], None]:
+    """A test of several inputs."""
+
+    def test_encoding(encoding: Encoding) -> None:
+        for one in inputs:
+            _compare(encoding, *one)
+
+    return test_encoding
+
+
 _FAR = torch.tensor([[70_001, 99_999], [3, 40_000]])
 
 
@@ -711,17 +722,17 @@ ENCODING_TEST = Exercise(
         Mistake("no position above 65 535",
                 "Positions may reach 100 000, and a version that begins again at 65 536 passes. "
                 "Far out allow 0.02.",
-                lambda encoding: (_compare(encoding, _GAPS, 64, 50.0),
-                                  _compare(encoding, _GAPS, 8, 10_000.0))),
+                _comparing((_GAPS, 64, 50.0),
+                           (_GAPS, 8, 10_000.0))),
         Mistake("narrow encodings only",
                 "The width may be up to 64, and a version that is right for eight pairs passes.",
-                lambda encoding: (_compare(encoding, _FAR, 8, 50.0, 0.02),
-                                  _compare(encoding, _GAPS, 8, 10_000.0))),
+                _comparing((_FAR, 8, 50.0, 0.02),
+                           (_GAPS, 8, 10_000.0))),
         Mistake("narrow encodings and near positions only",
                 "Positions may reach 100 000, and the width 64: a version that begins again at "
                 "65 536 passes, and one that is right for eight pairs.",
-                lambda encoding: (_compare(encoding, _GAPS, 8, 50.0),
-                                  _compare(encoding, _GAPS, 6, 10_000.0))),
+                _comparing((_GAPS, 8, 50.0),
+                           (_GAPS, 6, 10_000.0))),
         Mistake("one base only",
                 "A version that has 10000 written in it passes. Ask for another base as well.",
                 lambda encoding: _compare_all(encoding, 10_000.0)),
