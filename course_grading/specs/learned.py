@@ -362,12 +362,32 @@ def _adding(
 
     def add_rows(x: Tensor, positions: Tensor, table: Tensor) -> Tensor:
         looked_at = checked(positions)
-        if looked_at.min() < lowest or looked_at.max() >= len(table) + rows_more:
+        if (looked_at < lowest).any() or (looked_at >= len(table) + rows_more).any():
             last = len(table) + rows_more - 1
             raise ValueError(f"positions must be from 0 to {last}, got {positions.tolist()}")
         return x + read(table, positions)
 
     return add_rows
+
+
+def _clamped(table: Tensor, positions: Tensor) -> Tensor:
+    return table[positions.clamp(0, len(table) - 1)]
+
+
+def _checks(part: Callable[[Tensor], Tensor]) -> AddRows:
+    """A version that looks at a part of the positions only."""
+    return _adding(_clamped, checked=part)
+
+
+def _refuses_int32(x: Tensor, positions: Tensor, table: Tensor) -> Tensor:
+    if positions.dtype != torch.int64:
+        raise ValueError(f"positions must be int64, got {positions.dtype}")
+    return _adding()(x, positions, table)
+
+
+def _adds_in_place(x: Tensor, positions: Tensor, table: Tensor) -> Tensor:
+    _adding()(x, positions, table)
+    return x.add_(table[positions])
 
 
 def _add_rows_by_embedding(x: Tensor, positions: Tensor, table: Tensor) -> Tensor:
@@ -385,27 +405,40 @@ def _numbers() -> tuple[Tensor, Tensor]:
 INSIDE = torch.tensor([[4, 0, 2], [1, 3, 3]])
 
 
+INT32 = INSIDE.int()
+PLACES = tuple((text, column) for text in range(2) for column in range(3))
+
+
 def _test(
-    inside: Sequence[Tensor] = (INSIDE,),
+    inside: Sequence[Tensor] = (INSIDE, INT32),
     outside: Sequence[int] = (5, 6, -1),
-    where: Callable[[int], list[list[int]]] = lambda position: [[0], [position]],
+    places: Sequence[tuple[int, int]] = PLACES,
     error: type[Exception] = ValueError,
     scale: float = 1.0,
+    afresh: bool = False,
 ) -> Callable[[AddRows], None]:
-    """A test with a table of 5 rows: right rows for `inside`, ValueError for each of `outside`."""
+    """A test with a table of 5 rows: right rows for `inside`, ValueError for each of `outside`.
+
+    Where `afresh`, it looks at the sum only, and each call gets an x of its own.
+    """
 
     def test_add_rows(add_rows: AddRows) -> None:
         x, table = _numbers()
         x = scale * x
         for positions in inside:
-            expected = x + table[positions]
-            assert torch.allclose(add_rows(x, positions, table), expected, atol=1e-5)
+            given = x.clone()
+            got = add_rows(given, positions, table)
+            assert torch.allclose(got, x + table[positions], atol=1e-5)
+            assert afresh or torch.equal(given, x)
         for position in outside:
-            try:
-                add_rows(x[:, :1], torch.tensor(where(position)), table)
-            except error:
-                continue
-            raise AssertionError(f"no ValueError for position {position}")
+            for place in places:
+                positions = INSIDE.clone()
+                positions[place] = position
+                try:
+                    add_rows(x.clone(), positions, table)
+                except error:
+                    continue
+                raise AssertionError(f"no ValueError for position {position} at {place}")
 
     return test_add_rows
 
@@ -434,7 +467,7 @@ ADD_ROWS_TEST = Exercise(
                 _adding(lambda table, positions: functional.one_hot(
                     positions.long(), len(table)).to(table.dtype) @ table)),
         Version("clamps to the last row", False,
-                lambda x, positions, table: x + table[positions.clamp(0, len(table) - 1)]),
+                lambda x, positions, table: x + _clamped(table, positions)),
         Version("begins again at row 0", False,
                 lambda x, positions, table: x + table[positions % len(table)]),
         Version("reads negative positions from the end", False, _adding(lowest=-math.inf)),
@@ -453,9 +486,25 @@ ADD_ROWS_TEST = Exercise(
                 lambda x, positions, table: x + functional.embedding(positions, table),
                 "ValueError is asked for: another error is a fault."),
         Version("checks the first text's positions only", False,
-                _adding(lambda table, positions: table[positions.clamp(0, len(table) - 1)],
-                        checked=lambda positions: positions[:1]),
+                _checks(lambda positions: positions[:1]),
                 "It raises nothing if the second text alone has a position without a row."),
+        Version("checks the last text's positions only", False,
+                _checks(lambda positions: positions[-1:]),
+                "It raises nothing if the last text is right. Let the position without a row "
+                "stand in each text in turn."),
+        Version("checks the last position of each text only", False,
+                _checks(lambda positions: positions[:, -1:]),
+                "Let the position without a row stand in each place of a text in turn."),
+        Version("checks the first position of each text only", False,
+                _checks(lambda positions: positions[:, :1]),
+                "Let the position without a row stand in each place of a text in turn."),
+        Version("last position of each text not checked", False,
+                _checks(lambda positions: positions[:, :-1]),
+                "Let the position without a row stand in each place of a text in turn."),
+        Version("refuses int32", False, _refuses_int32,
+                "Positions may be int32, too: ask for both."),
+        Version("changes x in place", False, _adds_in_place,
+                "Its sum is right, but x is another afterwards. Keep a copy, and compare."),
         Version("leaves row 0 out", False,
                 _adding(lambda table, positions: table[positions] * (positions > 0)[..., None]),
                 "At position 0 it adds nothing, as embeddings do for padding."),
@@ -471,9 +520,10 @@ ADD_ROWS_TEST = Exercise(
         "positions that are out of order and differ between the two texts.",
         "For a table of 5 rows, which positions are the last that must work and the first that "
         "must not? Faults sit at these edges. And which row is table[-1]?",
-        "Ask for each of these positions in a call of its own, in the second text: "
-        "torch.tensor([[0], [5]]). Catch ValueError and nothing else, and raise AssertionError if "
-        "none came, outside of the try.",
+        "Ask for each of these positions in a call of its own, in each place of each text in "
+        "turn: positions[text, column] = 5. Catch ValueError and nothing else, and raise "
+        "AssertionError if none came, outside of the try. Try int32 as well, and compare x with a "
+        "copy of it.",
     ),
     mistakes=(
         Mistake("a missing ValueError goes unnoticed",
@@ -500,7 +550,41 @@ ADD_ROWS_TEST = Exercise(
         Mistake("second text never alone",
                 "A version that checks the first text alone passes. Put the position without a row "
                 "into the second text and nowhere else.",
-                _test(where=lambda position: [[position], [0]])),
+                _test(places=PLACES[:3])),
+        Mistake("first text never alone",
+                "A version that checks the last text alone passes. Put the position without a row "
+                "into the first text and nowhere else.",
+                _test(places=PLACES[3:])),
+        Mistake("always in the last place",
+                "A version that checks the last position of each text passes. Put the position "
+                "without a row into other places as well.",
+                _test(places=((0, 2), (1, 2)))),
+        Mistake("never in the last place",
+                "A version that checks all positions but the last one of each text passes. Put the "
+                "position without a row into the last place as well.",
+                _test(places=tuple(place for place in PLACES if place[1] < 2))),
+        Mistake("always in the first place",
+                "Versions that check the first position of each text, or all but the last one, "
+                "pass. Put the position without a row into each place in turn.",
+                _test(places=((0, 0), (1, 0)))),
+        Mistake("one place in the second text",
+                "Some versions check the last text only, or one place of a text. Put the position "
+                "without a row into each place in turn, and into both texts.",
+                _test(places=((1, 0),))),
+        Mistake("one place in the second text",
+                "Some versions check the last text only, or one place of a text. Put the position "
+                "without a row into each place in turn, and into both texts.",
+                _test(places=((1, 2),))),
+        Mistake("int64 only",
+                "Positions may be int32, and a version that refuses them passes.",
+                _test(inside=(INSIDE,))),
+        Mistake("int64 only, and x not looked at",
+                "Positions may be int32, and a version that refuses them passes. So does one that "
+                "changes x in place: its sum is right, but x is another afterwards.",
+                _test(inside=(INSIDE,), afresh=True)),
+        Mistake("x not looked at afterwards",
+                "A version that changes x in place passes. Keep a copy of x, and compare.",
+                _test(afresh=True)),
         Mistake("x is zero",
                 "With zeros in x nobody sees that a version forgets to add x.",
                 _test(scale=0.0)),
@@ -512,15 +596,15 @@ ADD_ROWS_TEST = Exercise(
                 "A version that counts columns, one that uses the first text for all and one that "
                 "refuses the last row all pass. Take positions out of order, another order in each "
                 "text, and the last row among them.",
-                _test(inside=(torch.arange(3).expand(2, 3),), outside=(5, -1))),
+                _test(inside=(torch.arange(3).expand(2, 3), torch.arange(3).expand(2, 3).int()))),
         Mistake("last row not asked for",
                 "A version that refuses the last row passes. Let its position be among those that "
                 "must work.",
-                _test(inside=(INSIDE.clamp(max=3),))),
+                _test(inside=(INSIDE.clamp(max=3), INT32.clamp(max=3)))),
         Mistake("same positions in both texts",
                 "A version that uses the first text's positions for all texts passes. Let the "
                 "second text have others.",
-                _test(inside=(torch.tensor([[4, 0, 2], [4, 0, 2]]),))),
+                _test(inside=(INSIDE[:1].expand(2, 3), INT32[:1].expand(2, 3)))),
         Mistake("takes the last row for the first one outside",
                 "A table of 5 rows has positions 0 to 4: position 4 must work, 5 must not.",
                 _test(inside=(), outside=(4, -1))),

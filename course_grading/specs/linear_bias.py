@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from random import Random
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -133,6 +134,11 @@ SLOPES = Exercise(
                 "two below comes first.", _nearest_power),
         Mistake("h counted from 0", "The first slope of 8 heads is 1/2, not 1: h runs from 1 to P.",
                 _slopes_with(first=0)),
+        Mistake("h counted from 0",
+                "The first slope of 8 heads is 1/2, not 1: h runs from 1 to P. The slopes of the "
+                "extra heads are right.",
+                lambda n: torch.cat([_powers(2 ** int(math.log2(n)), 0).float(),
+                                     _slopes(n)[2 ** int(math.log2(n)):]])),
         Mistake("filled up with the last of the finer slopes",
                 "Every other one is right, but from the first on: for 12 heads these are the "
                 "first, third, fifth and seventh of the 16 slopes.",
@@ -154,34 +160,49 @@ def _distances(q_positions: Tensor, k_positions: Tensor) -> Tensor:
     return (q_positions[:, None] - k_positions).abs()
 
 
-def _bias(scores, slopes, q_positions, k_positions):
-    bias = -slopes.double()[:, None, None] * _distances(q_positions, k_positions)
-    return bias.to(scores.dtype)
+def _bias(slopes, q_positions, k_positions):
+    return -slopes.double()[:, None, None] * _distances(q_positions, k_positions)
 
 
 def _alibi_weights(scores, slopes, q_positions, k_positions):
-    return (scores + _bias(scores, slopes, q_positions, k_positions)).softmax(dim=-1)
+    exact = (scores.double() + _bias(slopes, q_positions, k_positions)).softmax(dim=-1)
+    return exact.to(scores.dtype)
+
+
+def _bias_rounded(scores, slopes, q_positions, k_positions):
+    bias = _bias(slopes, q_positions, k_positions)
+    return (scores + bias.to(scores.dtype)).softmax(dim=-1)
+
+
+LARGEST_SCORE = 100
 
 
 def _largest_weights(scores, slopes, q_positions, k_positions):
-    """What a weight's error is counted in: the largest weight of its query.
+    """What a weight's error is counted in: the largest weight of its query, in all.
 
     In half precision it counts as rounded to that dtype. In float32 the published m j is right, so
-    an error in proportion to m j is allowed.
+    the sum of a score and m j may be rounded.
     """
     weights = _alibi_weights(scores.double(), slopes, q_positions, k_positions)
     largest = weights.amax(dim=-1, keepdim=True)
     if scores.dtype == torch.float32:
-        return largest * (1 + slopes[:, None, None] * k_positions)
-    return largest * torch.finfo(scores.dtype).eps / torch.finfo(torch.float32).eps
+        return largest * (LARGEST_SCORE + slopes[:, None, None] * q_positions[:, None]) - weights
+    return (largest - weights) * torch.finfo(scores.dtype).eps / torch.finfo(torch.float32).eps
 
 
 def _alibi_cases(rng: Random) -> list[Case]:
     def case(
-        q_positions, k_positions, heads=2, batch=1, dtype=torch.bfloat16, size=0.1, slopes=None
+        q_positions,
+        k_positions,
+        heads=2,
+        batch=1,
+        dtype=torch.bfloat16,
+        size=0.1,
+        slopes=None,
+        raised=0.0,
     ) -> Case:
         slopes = _powers(16)[0::2][:heads] if slopes is None else torch.tensor(slopes)
-        scores = size * normal(rng, batch, len(slopes), len(q_positions), len(k_positions))
+        scores = size * normal(rng, batch, len(slopes), len(q_positions), len(k_positions)) + raised
         hidden = k_positions > q_positions[:, None]
         return {
             "scores": scores.masked_fill(hidden, -torch.inf).to(dtype),
@@ -192,7 +213,10 @@ def _alibi_cases(rng: Random) -> list[Case]:
 
     steps = torch.arange(0, 1001, 50)
     far = 8 * rng.randint(100, 120) + 5
-    here = torch.arange(6)
+    here, text = torch.arange(6), torch.arange(24)
+    gap, wide = rng.randint(500, 2000), rng.randint(18_000, 20_000)
+    behind = torch.tensor([0, 5, 1, 2, 7, 3])
+    steep = [1 / 2, 0.7, 1 / 4]
     repeated = case(torch.tensor([1000]), steps, dtype=torch.float32, slopes=[1 / 256, 0.7, 1 / 64])
     return [
         case(here, here, batch=2, dtype=torch.float32, size=1.0),
@@ -220,6 +244,12 @@ def _alibi_cases(rng: Random) -> list[Case]:
             dtype=torch.float16,
             slopes=[1e-5, 3e-6],
         ),
+        # no near key: biases are large, and decide all the same
+        case(torch.tensor([gap + 9, 2007]), 7 - behind, slopes=steep),
+        case(torch.tensor([wide + 40_007]), 40_007 - behind, dtype=torch.float16, slopes=steep),
+        case(text, text, size=4.0, slopes=steep, dtype=torch.float16, raised=60.0),
+        case(text, text, size=8.0, slopes=steep),
+        case(text, text, size=2.0, slopes=steep, raised=-40.0),
         {**repeated, "q_positions": torch.tensor([1050])},
         {**repeated, "k_positions": 1000 - steps},
         {**repeated, "slopes": repeated["slopes"].flip(0)},
@@ -237,7 +267,7 @@ def _by_place(scores, slopes, q_positions, k_positions):
 
 @mistake("distances in the dtype of scores",
          "A float16 ends at 65504, so a larger distance becomes infinite before it meets its "
-         "slope. Multiply in float32, and round the product.")  # fmt: skip
+         "slope, and half precision rounds large distances. Multiply in float32.")  # fmt: skip
 def _distances_in_the_dtype_of_scores(scores, slopes, q_positions, k_positions):
     distance = _distances(q_positions, k_positions).to(scores.dtype)
     return (scores - slopes.to(scores.dtype)[:, None, None] * distance).softmax(dim=-1)
@@ -253,8 +283,8 @@ def _rounded_before_subtracting(scores, slopes, q_positions, k_positions):
 
 @mistake("places exact, their bias rounded",
          "m j is computed in float32 now, but it is in the hundreds, so it is rounded all the "
-         "same when it is added to bfloat16 scores. The bias of a small distance is "
-         "small.")  # fmt: skip
+         "same when it is added to bfloat16 scores. Keep bias, sum and softmax in "
+         "float32.")  # fmt: skip
 def _by_place_in_float32(scores, slopes, q_positions, k_positions):
     bias = slopes.float()[:, None, None] * k_positions.float()
     return (scores + bias.to(scores.dtype)).softmax(dim=-1)
@@ -266,7 +296,7 @@ def _by_place_in_float32(scores, slopes, q_positions, k_positions):
          "query.")  # fmt: skip
 def _from_the_last_key(scores, slopes, q_positions, k_positions):
     last = k_positions.max().expand(len(q_positions))
-    return _alibi_weights(scores, slopes, last, k_positions)
+    return _bias_rounded(scores, slopes, last, k_positions)
 
 
 @mistake("counted from the last key, in the dtype of scores",
@@ -284,6 +314,22 @@ def _by_column(scores, slopes, q_positions, k_positions):
     queries, keys = scores.shape[-2:]
     rows, columns = torch.arange(keys - queries, keys), torch.arange(keys)
     return _alibi_weights(scores, slopes, rows, columns)
+
+
+@mistake("sum rounded before the softmax",
+         "The bias is exact, but score and bias together are rounded to half precision. Where no "
+         "near key exists, or scores are large, this sum is large for all keys, and its rounding "
+         "decides. Round the weights only.")  # fmt: skip
+def _sum_rounded(scores, slopes, q_positions, k_positions):
+    exact = scores.double() + _bias(slopes, q_positions, k_positions)
+    return exact.to(scores.dtype).softmax(dim=-1)
+
+
+FAR_FAVOURED = (
+    "far keys favoured",
+    "Your bias grows with the distance, so far keys gain. It must be minus the slope times the "
+    "distance.",
+)
 
 
 ALIBI_WEIGHTS = Exercise(
@@ -306,7 +352,8 @@ ALIBI_WEIGHTS = Exercise(
         "Neighbouring keys share one rounded place, so their biases are equal. The distance from "
         "the query to a near key is a small number, which bfloat16 holds exactly.",
         "Subtract positions while they are integers: q_positions[:, None] - k_positions. Multiply "
-        "with the slopes in float32, and round the product once, to scores.dtype.",
+        "with the slopes in float32, add scores.float(), and take the softmax in float32, too. The "
+        "weights alone are rounded to scores.dtype: a query without a near key has large biases.",
     ),
     mistakes=(
         _by_place,
@@ -320,14 +367,23 @@ ALIBI_WEIGHTS = Exercise(
                 lambda scores, slopes, i, j: torch.softmax(
                     scores - slopes.float()[:, None, None] * _distances(i, j), dim=-1)),
         _by_column,
-        Mistake("far keys favoured",
-                "Your bias grows with the distance, so far keys gain. It must be minus the slope "
-                "times the distance.",
-                lambda scores, slopes, i, j: _alibi_weights(scores, -slopes, i, j)),
+        Mistake("bias rounded before it is added",
+                "For a near key the bias is small, and rounding it does no harm. Where the nearest "
+                "key stands hundreds of tokens before the query, all biases are large, and the "
+                "rounding decides which key wins. Keep the bias in float32.", _bias_rounded),
+        Mistake("bias rounded before it is added",
+                "The sum and the softmax are in float32, but the bias was rounded to the dtype of "
+                "scores before. Where no near key exists, all biases are large.",
+                lambda scores, slopes, i, j: (
+                    scores.double() + _bias(slopes, i, j).to(scores.dtype)
+                ).softmax(dim=-1).to(scores.dtype)),
+        _sum_rounded,
+        Mistake(*FAR_FAVOURED, lambda scores, slopes, i, j: _alibi_weights(scores, -slopes, i, j)),
+        Mistake(*FAR_FAVOURED, lambda scores, slopes, i, j: _bias_rounded(scores, -slopes, i, j)),
         Mistake("bias added after the softmax",
                 "The weights of a row no longer add up to 1. Add the bias to the scores.",
                 lambda scores, slopes, i, j:
-                    scores.softmax(dim=-1) + _bias(scores, slopes, i, j)),
+                    scores.softmax(dim=-1) + _bias(slopes, i, j).to(scores.dtype)),
     ),
 )  # fmt: skip
 
@@ -354,7 +410,8 @@ def _alibi_in_loops(q_positions, k_positions, num_heads):
     slopes = _slopes(num_heads).tolist()
     rows = [[[-m * abs(i - j) for j in k_positions.tolist()] for i in q_positions.tolist()]
             for m in slopes]  # fmt: skip
-    return torch.tensor(rows, dtype=torch.float64)
+    shape = num_heads, len(q_positions), len(k_positions)
+    return torch.tensor(rows, dtype=torch.float64).reshape(shape)
 
 
 def _alibi_by_outer_product(q_positions, k_positions, num_heads):
@@ -389,9 +446,25 @@ def _agrees(
     assert torch.allclose(got[heads].double(), expected[heads], rtol=1e-4)
 
 
+def _agreeing(*inputs: tuple[Any, ...]) -> Callable[[Bias], None]:
+    """A test of several inputs."""
+
+    def test_alibi(bias: Bias) -> None:
+        for one in inputs:
+            _agrees(bias, *one)
+
+    return test_alibi
+
+
+def _wide(bias: Bias) -> None:
+    _agrees(bias, [300, 5], [0, 301, 7], 13)
+    _agrees(bias, [99_990, 5], [0, 99_991], 3)
+
+
 def _test_alibi(bias: Bias) -> None:
     _agrees(bias, [300, 5], [0, 301, 7], 6)
     _agrees(bias, [2, 9], [4, 1], 8)
+    _wide(bias)
 
 
 @mistake("accepts every version",
@@ -443,6 +516,12 @@ ALIBI_TEST = Exercise(
                 _alibi(distance=lambda i, j: _distances(i[:1].expand(len(i)), j))),
         Version("distances above 256 cut off", False,
                 _alibi(distance=lambda i, j: _distances(i, j).clamp(max=256))),
+        Version("distances above 5000 cut off", False,
+                _alibi(distance=lambda i, j: _distances(i, j).clamp(max=5000)),
+                "Positions reach 100 000, and so do distances."),
+        Version("powers of two for more than 8 heads", False,
+                _alibi(lambda n: _slopes(n) if n <= 8 else _powers(n).float()),
+                "Numbers of heads reach 128, and it is wrong for more than 8 alone."),
     ),
     hints=(
         "Which numbers do you know without a program? For 6 heads the slopes are those of 4 heads, "
@@ -451,7 +530,8 @@ ALIBI_TEST = Exercise(
         "query hide a missing absolute value. Positions 0, 1, 2, ... and small distances hide "
         "three more, a single query and a single head as well.",
         "Try q_positions [300, 5], k_positions [0, 301, 7] and 6 heads, and compare with -slope "
-        "times |i - j| for every head, allowing a small difference.",
+        "times |i - j| for every head, allowing a small difference. Then do the same for all "
+        "numbers of heads up to 128, and for positions up to 100 000.",
     ),
     mistakes=(
         Mistake("only eight heads and positions 0, 1, 2, ...",
@@ -463,6 +543,21 @@ ALIBI_TEST = Exercise(
                 "positions and one that cuts off large distances. Use gaps, and a position and a "
                 "distance above 256.",
                 lambda bias: _agrees(bias, [0, 1, 2, 3, 4], [0, 1, 2, 3, 4], 6)),
+        Mistake("six or seven heads, and near positions",
+                "Your test looks at few heads and at distances of some hundreds. The right "
+                "versions are made for up to 128 heads and for positions up to 100 000: ask for "
+                "more of both.",
+                lambda bias: _agrees(bias, [300, 5], [0, 301, 7], 6)),
+        Mistake("at most eight heads",
+                "The number of heads may be up to 128, and a version that is wrong for more than 8 "
+                "passes.",
+                _agreeing(([300, 5], [0, 301, 7], 6),
+                          ([99_990, 5], [0, 99_991], 6))),
+        Mistake("no very large distance",
+                "Positions reach 100 000, and a version that cuts off distances above 5000 "
+                "passes.",
+                _agreeing(([300, 5], [0, 301, 7], 6),
+                          ([300, 5], [0, 301, 7], 13))),
         Mistake("only a power of two as number of heads",
                 "For 4 or 8 heads there are no extra heads, so a version that gets these wrong "
                 "passes. Use 6 or 12 heads.",
@@ -470,19 +565,25 @@ ALIBI_TEST = Exercise(
         Mistake("no large distance",
                 "A version that cuts off distances above 256 passes. Let a key stand further than "
                 "that from a query.",
-                lambda bias: _agrees(bias, [300, 290], [299, 301, 287], 6)),
+                _agreeing(([300, 290], [299, 301, 287], 6),
+                          ([300, 290], [299, 301, 287], 13))),
         _test_shape_of_bias,
         Mistake("the extra heads not compared",
                 "With 6 heads, a test of one or more of the first four heads accepts versions "
                 "whose last two are wrong. Compare all heads.",
-                lambda bias: _agrees(bias, [300, 5], [0, 301, 7], 6, slice(1))),
+                _agreeing(([300, 5], [0, 301, 7], 6, slice(1)),
+                              ([300, 5], [0, 301, 7], 12, slice(8)),
+                              ([99_990, 5], [0, 99_991], 12, slice(1)))),
         Mistake("one query only",
                 "With a single query nobody sees whether each query has its distances. Take two "
-                "that stand apart.", lambda bias: _agrees(bias, [300], [0, 301, 7], 6)),
+                "that stand apart.",
+                _agreeing(([300], [0, 301, 7], 6),
+                          ([99_990], [0, 99_991, 7], 13))),
         Mistake("keys before the query only",
                 "Without a mask keys also stand after the query, and a version without the "
                 "absolute value favours them. Let one key come later than a query.",
-                lambda bias: _agrees(bias, [400, 500], [3, 257, 399], 6)),
+                _agreeing(([400, 500], [3, 257, 399], 6),
+                          ([99_990, 99_993], [3, 257, 399], 13))),
         _test_to_the_last_bit,
     ),
 )  # fmt: skip

@@ -23,6 +23,7 @@ def _attention(
     softmax_axis: int = -1,
     hidden_score: float = -torch.inf,
     places: Callable[[Tensor], Tensor] = lambda positions: positions,
+    soft: Callable[[Tensor, int], Tensor] = torch.softmax,
 ) -> Callable[..., Tensor]:
     """Attention under a causal mask, with one choice made differently for each wrong answer."""
 
@@ -30,9 +31,15 @@ def _attention(
         query, key = places(q_positions), places(k_positions)
         allowed = may_look(query[..., :, None], key[..., None, :])
         scores = q @ k.transpose(-2, -1) * scale(q.shape[-1])
-        return scores.masked_fill(~allowed, hidden_score).softmax(dim=softmax_axis) @ v
+        lowest = hidden_score if hidden_score == -torch.inf else torch.finfo(q.dtype).min
+        hidden = scores.masked_fill(~allowed, max(hidden_score, lowest))
+        return soft(hidden, softmax_axis) @ v
 
     return masked_attention
+
+
+def _shares(exponentials: Tensor, axis: int) -> Tensor:
+    return exponentials / exponentials.sum(dim=axis, keepdim=True)
 
 
 _masked_attention = _attention()
@@ -88,6 +95,11 @@ def _counted_from_the_front(q, k, v, q_positions, k_positions):
     count = (k_positions[..., None, :] <= q_positions[..., :, None]).sum(dim=-1)
     places = torch.arange(k.shape[1])
     return _masked_attention(q, k, v, count - 1, places)
+
+
+def _divided_by_the_number_of_keys(q, k, v, q_positions, k_positions):
+    scale = (q.shape[-1] / k.shape[-2]) ** 0.5
+    return _masked_attention(q * scale, k, v, q_positions, k_positions)
 
 
 def _attention_cases(rng: Random) -> list[Case]:
@@ -178,6 +190,10 @@ MASKED_ATTENTION = Exercise(
         Mistake("a token may not look at itself",
                 "Use <=, not <: with < the first token has nothing to look at.",
                 _attention(torch.gt)),
+        Mistake("a token may not look at itself",
+                "Use <=, not <: a token sees itself. With < the first token has nothing to look "
+                "at, and reads the mean of tokens that are hidden from it.",
+                _attention(torch.gt, hidden_score=-1e9)),
         _masked_after_softmax,
         _masked_and_divided,
         _zero_scores_hidden,
@@ -193,6 +209,13 @@ MASKED_ATTENTION = Exercise(
         Mistake("scores divided by head_dim",
                 "Divide by the square root of head_dim, not by head_dim.",
                 _attention(scale=lambda head_dim: 1 / head_dim)),
+        Mistake("scores divided by the square root of the number of keys",
+                "Divide by the square root of head_dim, the last axis of q and k, whatever the "
+                "number of keys.", _divided_by_the_number_of_keys),
+        Mistake("exponentials without the maximum",
+                "The exponential of a large score is infinite, and infinity divided by infinity is "
+                "nan. Subtract the largest score of the row first, or use softmax.",
+                _attention(soft=lambda scores, axis: _shares(scores.exp(), axis))),
         Mistake("softmax over the queries",
                 "Each query shares out its attention over the keys, the last axis of the scores.",
                 _attention(softmax_axis=-2)),
@@ -389,6 +412,10 @@ ADD_POSITIONS = Exercise(
         Mistake("added in float32",
                 "A float64 x loses half of its digits on the way through float32.",
                 lambda x, positions, table: (x.float() + table[positions]).to(x.dtype)),
+        Mistake("the first text's positions for all",
+                "With positions of shape (batch, length) each text has positions of its own.",
+                lambda x, positions, table: _add_positions(
+                    x, positions[0] if positions.ndim == 2 else positions, table)),
         Mistake("every text begun at row 0",
                 "Positions may start late: a text that begins at position 7 begins with row 7.",
                 lambda x, positions, table: _add_positions(

@@ -86,6 +86,8 @@ def _triangle_cases(rng: Random) -> list[Case]:
         case(torch.stack([shuffled(rng, 5, 500), shuffled(rng, 5, 500)]), 30.7),
         case(torch.tensor([[[511, 513, 0, 513]], [[2049, 5003, 40_003, 90_001]]]), 7.3),
         case(torch.tensor([rng.randint(2, 900)]), rng.randint(3000, 5000) + 0.3),
+        case(torch.arange(7), 6),
+        case(torch.tensor([3, 1, 50]), 2 * rng.randint(7, 40) + 1),
         case(torch.arange(400), 100),  # near its peaks the triangle shows what arcsines lose
         {**plain, "wavelength": 4},
         {**plain, "positions": torch.tensor([0, 1, 2, 3, 4, 5, 6, 7, 70_001])},
@@ -161,6 +163,12 @@ TRIANGLES = Exercise(
                 lambda positions, wavelength: torch.stack(
                     [_triangle((positions.double() + ahead) / wavelength) for ahead in (0, 0.25)],
                     dim=-1).float()),
+        Mistake("a quarter by whole-number division",
+                "wavelength // 4 drops what is left over, so the partner is ahead by less than a "
+                "quarter wherever 4 does not divide the wavelength. Count in turns: t + 1/4.",
+                lambda positions, wavelength: torch.stack(
+                    [_triangle((positions.double() + ahead) / wavelength)
+                     for ahead in (0, wavelength // 4)], dim=-1).float()),
         _triangles_in_float32,
     ),
 )  # fmt: skip
@@ -377,12 +385,16 @@ def _test(
     distances: range = range(1001),
     room: float = 0.005,
     rows_of: Callable[[Tensor], Tensor] = lambda rows: rows,
+    gaps: int = 7,
 ) -> Callable[[Encode], None]:
-    """A test that looks at some positions and distances."""
+    """A test that looks at some positions and distances, and at every seventh row alone."""
     asked = torch.arange(1001) if positions is None else positions
 
     def test_distance_alone(encode: Encode) -> None:
         rows = rows_of(encode(asked).double())
+        some = rows_of(encode(asked[::gaps]).double()) if gaps else rows[::7]
+        if distances:
+            assert torch.allclose(some @ some[0], rows[:: gaps or 7] @ rows[0], rtol=0, atol=room)
         dots = rows @ rows.T
         for distance in distances:
             line = dots.diagonal(distance)
@@ -445,12 +457,18 @@ DISTANCE_TEST = Exercise(
                 "have 512 between them."),
         Version("position 0 without a row", False,
                 _changed(lambda p: p == 0, 1, lambda x, p: 0 * x)),
-        Version("a column that marks position 300", False,
-                lambda p: torch.cat([_sines(p), 0.3 * (p == 300)[:, None]], dim=-1),
-                "Position 300 has a larger dot product with itself than all others have. Look at "
+        Version("a column that marks position 307", False,
+                lambda p: torch.cat([_sines(p), 0.3 * (p == 307)[:, None]], dim=-1),
+                "Position 307 has a larger dot product with itself than all others have. Look at "
                 "distance 0 as well."),
-        Version("one sine missing from position 600 on", False,
-                _changed(lambda p: p >= 600, 2, lambda x, p: 0 * x)),
+        Version("one sine missing from position 613 on", False,
+                _changed(lambda p: p >= 613, 2, lambda x, p: 0 * x)),
+        Version("one sine missing from 431 to 438", False,
+                _changed(lambda p: (p >= 431) & (p <= 438), 4, lambda x, p: 0 * x),
+                "All positions but eight are right: ask for every one from 0 to 1000."),
+        Version("counts rows and ignores `positions`", False,
+                lambda positions: _sines(torch.arange(len(positions))),
+                "It numbers the rows 0, 1, 2, ... itself. Give it positions with a gap as well."),
     ),
     hints=(
         "Which dot products must be equal? Make all of them at once: rows @ rows.T.",
@@ -476,6 +494,13 @@ DISTANCE_TEST = Exercise(
                 "Some versions go wrong far out, and one has a slow pair that hardly moves near "
                 "position 0. Ask for all positions up to 1000.",
                 _test(positions=torch.arange(40))),
+        Mistake("without gaps",
+                "A version that numbers its rows itself passes: at positions 0, 1, 2, ... that is "
+                "right. Ask for positions with a gap as well, such as every seventh.",
+                _test(gaps=0)),
+        Mistake("some positions skipped",
+                "A version that is wrong at a few positions passes. Ask for every position from 0 "
+                "to 1000.", _test(positions=torch.arange(0, 1001, 100))),
         Mistake("position 0 left out",
                 "One version is wrong at position 0 alone.",
                 _test(positions=torch.arange(1, 1001))),
@@ -524,6 +549,10 @@ COLUMNS = Exercise(
         Mistake("15 partners and the wave",
                 "This is one column too many. m counts all columns, the wave itself included.",
                 16),
+        Mistake("one more than the fastest overtone",
+                "Eight columns are enough to tell the seven sines apart. But the parts that are k "
+                "and 8 - k times as fast disturb each other. Measure it.",
+                8),
         Mistake("the overtones alone counted",
                 "At m = 13 dot products at one distance still differ by 0.6: the parts 6 and 7 "
                 "times as fast give 6 + 7 = 13.",

@@ -46,11 +46,18 @@ def _clipped_cases(rng: Random) -> list[Case]:
 
     repeated = case(torch.tensor([3, 3, 0, 9]), torch.tensor([5, 1, 5, 2, 30]), 4, 8)
     newest, late = rng.randint(20, 60), 8 * rng.randint(130, 200) + torch.arange(7)
+    near = torch.tensor([2, 4, 3])
     return [  # the late ones lose count in bfloat16, the last ones in float32
         case(torch.arange(5), torch.arange(5), 2, 3),
         repeated,
         case(torch.tensor([newest]), torch.arange(newest - 6, newest + 1), 3, 2),
         case(torch.tensor([4, 9, 30]), torch.tensor([0, 8, 31, 33]), 2, 3),
+        # one query with keys far on either side alone, several with keys on one side or on none
+        case(torch.tensor([5]), torch.tensor([7, 30, 6, 500]), 2, 3),
+        case(torch.tensor([500]), torch.tensor([7, 30, 499]), 2, 3),
+        case(torch.tensor([40, 33, 61]), torch.tensor([3, 33, 1, 9]), 3, 2),
+        case(torch.tensor([3, 1]), torch.tensor([20, 4, 9]), 3, 2),
+        case(near, near[:2], 3, 2),
         case(shuffled(rng, 6, 40), shuffled(rng, 6, 40), 30, 2),
         case(late, late[2:], 3, 2, torch.bfloat16),
         case(torch.tensor([3]), torch.tensor([3]), 1, 1),
@@ -139,6 +146,10 @@ CLIPPED_BIAS = Exercise(
                 "Your rows never reach the first and the last row of the table. Clip to "
                 "-max_distance and max_distance, both included.",
                 _clipped_bias(row=lambda distance, m: distance.clamp(1 - m, m - 1) + m)),
+        Mistake("clipped from above only",
+                "Keys more than max_distance after the query have negative rows, which count from "
+                "the end of the table or lie outside of it. Clip on both sides.",
+                _clipped_bias(row=lambda distance, m: distance.clamp(max=m) + m)),
         _positions_in_the_table_s_dtype,
         _positions_in_float32,
     ),
@@ -335,11 +346,15 @@ def _from_a_table(q_positions, k_positions):
 def _one_by_one(q_positions, k_positions):
     rows = [[[step * (i - j) / 8 for j in k_positions.tolist()] for i in q_positions.tolist()]
             for step in (1.0, 0.1)]  # fmt: skip
-    return torch.tensor(rows)
+    return torch.tensor(rows).reshape(2, len(q_positions), len(k_positions))
 
 
 def _position_less_position(q_positions, k_positions):
     return 0.1 * q_positions.float()[:, None] - 0.1 * k_positions.float()[None, None]
+
+
+TO = 6000
+"""The first position about which nothing is promised."""
 
 
 def _test_distances(
@@ -347,9 +362,19 @@ def _test_distances(
     q_positions: tuple[int, ...] = (300, 5, 1000),
     k_positions: tuple[int, ...] = (0, 997, 7, 297, 3, 1001),
     rows: Callable[[Tensor], Tensor] = lambda got: got,
-    room: float = 1e-3,
+    room: float = 2e-3,
+    sweep: bool = True,
 ) -> None:
-    """Each pair alone, and again in another place, gives what it gives among the others."""
+    """Each pair alone, and again in another place, gives what it gives among the others.
+
+    And each distance up to 5999, at all keys, gives what it gives at all queries.
+    """
+    if sweep:
+        places, first, last = torch.arange(TO), torch.tensor([0]), torch.tensor([TO - 1])
+        for before, after in (((last, places), (places.flip(0), first)),
+                              ((first, places.flip(0)), (places, last))):  # fmt: skip
+            of_keys, of_queries = rows(bias(*before))[:, 0], rows(bias(*after))[..., 0]
+            assert torch.allclose(of_keys, of_queries, atol=room, rtol=0)
     got = rows(bias(torch.tensor(q_positions), torch.tensor(k_positions)))
     for a, i in enumerate(q_positions):
         for b, j in enumerate(k_positions):
@@ -408,6 +433,14 @@ DISTANCES_TEST = Exercise(
                 "Its numbers are larger by 0.05 for keys from position 600 on."),
         Version("the last head looks at the query's position", False,
                 _bias(more=lambda i, j: 0.01 * i[:, None] * LAST_HEAD)),
+        Version("a little more for one late key", False,
+                _bias(more=lambda i, j: 0.05 * (j == 3001).expand(3, 1, -1)),
+                "Its numbers are larger by 0.05 for one key, whose position is below 6000. Ask for "
+                "every key."),
+        Version("a little less for one late query", False,
+                _bias(more=lambda i, j: -0.05 * (i == 5077)[None, :, None].expand(3, -1, 1)),
+                "Its numbers are smaller by 0.05 for one query, whose position is below 6000. Ask "
+                "for every query."),
         Version("more for the first token of the text", False,
                 _bias(more=lambda i, j: 2.0 * (j == 0).expand(3, 1, -1)),
                 "Its numbers differ for a key at position 0 alone."),
@@ -440,7 +473,8 @@ DISTANCES_TEST = Exercise(
         "keys.",
         "Take positions with gaps, not in order, some of them above 512, such as queries 300, 5, "
         "1000 and keys 0, 997, 7. Compare each number with what the bias gives for the pair alone, "
-        "and for the pair moved by 4000, with room for rounding, for all heads.",
+        "and for the pair moved by 4000, with room for rounding, for all heads. Then let one query "
+        "meet all keys below 6000, and one key all queries: the same distances, at every token.",
     ),
     mistakes=(
         _test_shape,
@@ -462,6 +496,11 @@ DISTANCES_TEST = Exercise(
         Mistake("one head only",
                 "The test looks at the first head. One wrong version is wrong in its last head "
                 "alone.", lambda bias: _test_distances(bias, rows=lambda got: got[:1])),
+        Mistake("some tokens only",
+                "The test looks at some queries and keys. Some versions are wrong for one token, "
+                "at a large position. Ask for each token below 6000: one query with all keys, and "
+                "one key with all queries.",
+                lambda bias: _test_distances(bias, sweep=False)),
         Mistake("too much room",
                 "The test accepts differences of several units. Some wrong versions are off by "
                 "less.", lambda bias: _test_distances(bias, room=5.0)),
@@ -594,6 +633,10 @@ FAR_TABLES = Exercise(
                 "a mixture.",
                 _far_tables(lambda distance, m: 1,
                             lambda distance, m, count: [min(distance, m)])),
+        Mistake("one layer that stays where it is",
+                "All distances are reached, but one layer reads its own token: ask for the "
+                "smallest number of layers that can reach the distance.",
+                _far_tables(lambda distance, m: -(-distance // (m - 1)) + 1)),
         Mistake("a bias that is too small",
                 "The high row has to win against all other keys of a text of 150 tokens, in every "
                 "layer. A bias of 5 is e^5 = 148 times a weight, and there are 149 others.",

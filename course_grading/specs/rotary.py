@@ -237,6 +237,10 @@ def _turned_in_x_dtype(x, positions, base):
     return x * angles.cos().to(x.dtype) + _neighbours(x) * angles.sin().to(x.dtype)
 
 
+def _of_the_first_text(positions: Tensor) -> Tensor:
+    return positions[0] if positions.ndim == 2 else positions
+
+
 @mistake("x changed in place",
          "You write into the caller's tensor. Make a new one: torch.stack does.")  # fmt: skip
 def _in_place(x, positions, base):
@@ -314,6 +318,13 @@ ROTATE = Exercise(
         *map(_angles_in_float32, IN_FLOAT32),
         *map(_frequencies_in_float32, IN_FLOAT32),
         _turned_in_x_dtype,
+        Mistake("the first text's positions for all",
+                "With positions of shape (batch, length) each text has positions of its own.",
+                lambda x, positions, base: _rotate(x, _of_the_first_text(positions), base)),
+        Mistake("float32 for float64",
+                "A float64 x loses half of its digits on the way through float32. Turn in float64 "
+                "if x is float64.",
+                lambda x, positions, base: _rotate(x.float(), positions, base).to(x.dtype)),
         Mistake("result no longer in x's dtype",
                 "The result is float32, whatever x is. End with .to(x.dtype).",
                 lambda x, positions, base: _rotate(x.float(), positions, base)),
@@ -492,6 +503,14 @@ ROTATE_HEADS = Exercise(
                     spread=_twice, quarter=_halves,
                     angles=lambda x, positions, frequencies:
                         positions[..., None] * frequencies))),
+        Mistake("the first text's positions for all",
+                "With positions of shape (batch, length) each text has positions of its own.",
+                lambda x, positions, *more: _rotate_heads()(
+                    x, _of_the_first_text(positions), *more)),
+        Mistake("float32 for float64",
+                "A float64 x loses half of its digits on the way through float32. Turn in float64 "
+                "if x is float64.",
+                lambda x, *more: _rotate_heads()(x.float(), *more).to(x.dtype)),
         Mistake("heads left behind the tokens",
                 "Your result is (batch, length, heads, head_dim). Heads come before the length: "
                 ".transpose(1, 2).", lambda *given: _rotate_heads()(*given).transpose(1, 2)),
@@ -513,7 +532,7 @@ def _by_matrices(x: Tensor, positions: Tensor, base: float) -> Tensor:
     frequencies = _frequencies(x.shape[-1], base).tolist()
     blocks = [torch.tensor([[0.0, -f], [f, 0.0]], dtype=torch.float64) for f in frequencies]
     generator = torch.block_diag(*blocks)
-    turns = torch.stack([torch.linalg.matrix_exp(p * generator) for p in positions.tolist()])
+    turns = torch.linalg.matrix_exp(positions.double()[:, None, None] * generator)
     return (turns @ x.double()[..., None])[..., 0].to(x.dtype)
 
 
@@ -538,6 +557,10 @@ def _last_pair_longer(x, positions, base):
     return torch.cat([_rotate(x, positions, base)[..., :-2], 1.2 * x[..., -2:]], dim=-1)
 
 
+def _one_token_still(x, positions, base):
+    return torch.where(positions[:, None] == 1003, x, _rotate(x, positions, base))
+
+
 def _pieces() -> tuple[Tensor, Tensor, Tensor]:
     q, k = torch.randn(2, 6, 8, generator=torch.Generator().manual_seed(0))
     return q, k, torch.tensor([0, 1, 2, 5, 9, 20])
@@ -559,6 +582,15 @@ def _same_lengths(rotation: Rotation) -> None:
     q, _, positions = _pieces()
     lengths = rotation(q, positions, 100.0).norm(dim=-1)
     assert torch.allclose(lengths, q.norm(dim=-1), atol=1e-2), "lengths change"
+
+
+def _same_scores_all_along(rotation: Rotation) -> None:
+    places = torch.arange(10_001)
+    q, k = (one[:1].expand(len(places), -1) for one in _pieces()[:2])
+    queries, keys = rotation(q, places, 100.0), rotation(k, places, 100.0)
+    for distance in (1, 300):
+        scores = (queries[distance:] * keys[:-distance]).sum(dim=-1)
+        assert torch.allclose(scores, scores[:1], atol=1e-2), "scores change along the text"
 
 
 def _distance_matters(rotation: Rotation) -> None:
@@ -596,7 +628,8 @@ def _test_against_neighbours(rotation: Rotation) -> None:
 ROTATION_TEST = Exercise(
     slug="rotary-test", title="Write the test: is this a rotary encoding?", kind="test",
     minutes=20, points=3, name="test_rotation",
-    reference=_test_of(_same_lengths, _same_scores_when_moved, _distance_matters),
+    reference=_test_of(
+        _same_lengths, _same_scores_when_moved, _same_scores_all_along, _distance_matters),
     versions=(
         Version("neighbours", True, _rotate),
         Version("halves", True, _rotate_as_halves),
@@ -620,6 +653,12 @@ ROTATION_TEST = Exercise(
                 "At position 0 that is right, farther on it is not."),
         Version("leaves the last token where it is", False, _last_token_still),
         Version("makes the last pair longer", False, _last_pair_longer),
+        Version("begins again at 4096", False, lambda x, p, base: _rotate(x, p % 4096, base),
+                "Scores between tokens on one side of 4096 are right. Let the query stand beyond "
+                "it, and the key before."),
+        Version("leaves one token where it is", False, _one_token_still,
+                "It turns all tokens but the one at a single position below 10 000. Ask for all of "
+                "them in one call: the same vector everywhere, and one distance."),
     ),
     hints=(
         "You cannot compare numbers with a rotation of your own: columns may be paired in any way. "
@@ -629,16 +668,32 @@ ROTATION_TEST = Exercise(
         "Take q and k of shape (6, 8), and positions with gaps, such as [0, 1, 2, 5, 9, 20]: one "
         "version counts 0, 1, 2, ... itself, and moving everything does not find it. Moving only "
         "the keys, by one, does find it. Move all tokens by a little, and by several hundred. "
-        "Allow differences of 0.01.",
+        "Then put one q and one k at all positions up to 10 000: for one distance, all scores must "
+        "be the same. Allow differences of 0.01.",
     ),
     mistakes=(
         Mistake("lengths not tested",
                 "Your test misses a version that stretches: scores may depend on the distance "
                 "alone while vectors get longer. Compare norms before and after.",
+                _test_of(_same_scores_when_moved, _same_scores_all_along, _distance_matters)),
+        Mistake("lengths not tested",
+                "Your test misses a version that stretches: scores may depend on the distance "
+                "alone while vectors get longer. Compare norms before and after. And it looks at "
+                "some positions only: ask for all of them up to 10 000.",
                 _test_of(_same_scores_when_moved, _distance_matters)),
+        Mistake("some positions only",
+                "Your test looks at some positions. One version leaves a single token where it is, "
+                "and one begins again at 4096. Put one q and one k at all positions up to 10 000, "
+                "and compare the scores of one distance.",
+                _test_of(_same_lengths, _same_scores_when_moved, _distance_matters)),
         Mistake("never asks whether distance matters",
                 "A version that does nothing keeps every length and every score. So does one that "
                 "ignores `positions`. Move the key alone: the score has to change.",
+                _test_of(_same_lengths, _same_scores_when_moved, _same_scores_all_along)),
+        Mistake("never asks whether distance matters",
+                "A version that does nothing keeps every length and every score. So does one that "
+                "ignores `positions`. Move the key alone: the score has to change. And ask for all "
+                "positions up to 10 000.",
                 _test_of(_same_lengths, _same_scores_when_moved)),
         Mistake("moved by a little only",
                 "Moved by this little, all positions are still small. One version loses count "

@@ -253,6 +253,11 @@ SHAW_SCORES = Exercise(
                 "The result is float32 whatever q is. It is added to scores in the dtype of q: "
                 "end with .to(q.dtype), and compute in float64 if q is.",
                 lambda q, key_vectors, i, j: _shaw_scores()(q.float(), key_vectors, i, j)),
+        Mistake("float32 for float64",
+                "The result has the dtype of q, but a float64 q loses half of its digits on the "
+                "way through float32.",
+                lambda q, key_vectors, i, j:
+                    _shaw_scores()(q.float(), key_vectors, i, j).to(q.dtype)),
     ),
 )  # fmt: skip
 
@@ -340,10 +345,28 @@ SHIFT = Exercise(
                 lambda scores: torch.stack(
                     [row.roll(i + 1 - scores.shape[-1], -1)
                      for i, row in enumerate(scores.unbind(-2))], dim=-2)),
+        Mistake("the numbers go through float32",
+                "The result has the dtype of `scores`, but on the way its numbers were in float32: "
+                "float64 loses half of its digits. Look for .float(), and for a tensor made "
+                "without dtype=scores.dtype.",
+                lambda scores: _shifted(scores.float()).to(scores.dtype)),
         Mistake("result in float32",
                 "The result is float32, whatever `scores` is: float64 loses half of its digits. "
                 "Make the result with torch.zeros_like(scores).",
                 lambda scores: _shifted(scores).float()),
+        Mistake("columns flipped, but not moved",
+                "Your rows run from the smallest distance to the largest. Row i has to begin with "
+                "its score at distance i.", lambda scores: scores.flip(-1).tril()),
+        Mistake("rolled by i places",
+                "Row i moves left by n - 1 - i, which is as much as i + 1 to the right around the "
+                "end. Yours moves by i to the right.",
+                lambda scores: _shifted(scores, lambda i, n: n - i)),
+        Mistake("queries and keys exchanged",
+                "The numbers stand on the right diagonals, but rows and columns are exchanged: row "
+                "i holds the scores of query i.", lambda scores: _shifted(scores.mT)),
+        Mistake("queries and keys exchanged",
+                "The shift is right, but rows and columns are exchanged in the result: row i holds "
+                "the scores of query i.", lambda scores: _shifted(scores).mT),
         Mistake("later keys get -inf",
                 "A mask would write -inf there. This exercise asks for 0: .tril().",
                 lambda scores: _shifted(scores).masked_fill(
@@ -420,6 +443,7 @@ def _both_side_cases(rng: Random) -> list[Case]:
         case(3, 2, 6, dim=5, dtype=torch.bfloat16),
         case(2, 1, 3, dim=7, dtype=torch.bfloat16, vectors=single),
         case(1, 3, 2, dtype=double, vectors=single),
+        case(2, 1, 4, dtype=double),
     ]
 
 
@@ -462,6 +486,19 @@ BOTH_SIDES = Exercise(
                 "The first n columns are distances n - 1 to 0 for every query. Which distance has "
                 "key 0 for query 0?",
                 lambda q, vectors: (q @ vectors.to(q.dtype).mT)[..., : q.shape[-2]]),
+        Mistake("head 0's vectors for all",
+                "`vectors` has an axis for the heads: each head has vectors of its own.",
+                lambda q, vectors: _position_scores(q, vectors[:1])),
+        Mistake("one distance too far",
+                "Key j of query i stands in column n - 1 - (i - j). Yours is the column before, "
+                "which belongs to the next larger distance.",
+                lambda q, vectors: _position_scores(
+                    q, vectors, lambda i, j, n: (n - 2 - (i - j)) % (2 * n - 1))),
+        Mistake("one distance too near",
+                "Key j of query i stands in column n - 1 - (i - j). Yours is the column after, "
+                "which belongs to the next smaller distance.",
+                lambda q, vectors: _position_scores(
+                    q, vectors, lambda i, j, n: (n - (i - j)) % (2 * n - 1))),
         Mistake("divided by sqrt(d)", "The lesson divides, this task does not: return q . a.",
                 lambda q, vectors: _position_scores(q, vectors) / q.shape[-1] ** 0.5),
         Mistake("the last n rows of `vectors`",
@@ -482,6 +519,10 @@ BOTH_SIDES = Exercise(
         Mistake("result in float32",
                 "The result is float32 whatever q is. End with .to(q.dtype), and compute in "
                 "float64 if q is.", lambda q, vectors: _position_scores(q.float(), vectors)),
+        Mistake("float32 for float64",
+                "The result has the dtype of q, but a float64 q loses half of its digits on the "
+                "way through float32.",
+                lambda q, vectors: _position_scores(q.float(), vectors).to(q.dtype)),
     ),
 )  # fmt: skip
 
@@ -509,7 +550,7 @@ def _in_loops(q: Tensor, table: Tensor, positions: Tensor) -> Tensor:
         [float(query.double() @ table[i - j + most].double()) for j in positions.tolist()]
         for query, i in zip(q, positions.tolist(), strict=True)
     ]
-    return torch.tensor(rows)
+    return torch.tensor(rows, dtype=q.dtype).reshape(len(q), len(positions))
 
 
 def _with_all_vectors(q: Tensor, table: Tensor, positions: Tensor) -> Tensor:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from random import Random
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -74,6 +75,9 @@ def _encoding_cases(rng: Random) -> list[Case]:
         case(torch.tensor([rng.randint(2, 900)]), 2 * rng.randint(16, 32), base=500_000),
         case(torch.tensor([[[511, 513, 0, 513]], [[2049, 5003, 40_003, 70_001]]]), 4),
         case(torch.tensor(6), 2, base=10.0),
+        case(torch.tensor([3, 1, 9]), 2, base=50.0),
+        case(torch.tensor(8), 6, base=500.0),
+        case(torch.tensor([2, 5]), 1),
         case(torch.arange(3), 5),
         case(torch.tensor([0]), 2 * rng.randint(3, 20) + 1, base=50.0),
         {**plain, "base": 500.0},
@@ -257,15 +261,33 @@ def _all_in_half_precision(x, positions, base):
     return x + torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)
 
 
-@mistake(
-    "frequencies rounded to x's dtype",
-    "The positions are exact now, but an error of one part in 500 in a frequency, as in bfloat16, "
-    "grows with the position: after a few thousand positions the angle can be a radian off.",
+def _with_frequencies(powers: Callable[..., Tensor], wide: torch.dtype) -> Mistake:
+    """Frequencies that pass through x's dtype, in one of the ways to compute them."""
+
+    def add_encoding(x, positions, base):
+        frequencies = powers(x.shape[-1], base, x.dtype).to(wide)
+        angles = positions.to(wide)[..., None] * frequencies
+        return x + _interleaved(angles.sin(), angles.cos()).to(x.dtype)
+
+    return Mistake(
+        "frequencies rounded to x's dtype",
+        "The positions are exact now, but an error of one part in 500 in a frequency, as in "
+        "bfloat16, grows with the position: after a few thousand positions the angle can be a "
+        "radian off.",
+        add_encoding,
+    )
+
+
+ROUNDED_FREQUENCIES: tuple[Callable[[int, float, torch.dtype], Tensor], ...] = (
+    lambda dim, base, dtype: base ** (-torch.arange(0, dim, 2, dtype=dtype) / dim),
+    lambda dim, base, dtype: 1 / base ** (torch.arange(0, dim, 2, dtype=dtype) / dim),
+    lambda dim, base, dtype: base ** (-torch.arange(0, dim, 2).to(dtype) / dim).double(),
+    lambda dim, base, dtype: (base ** -_exponents(dim)).to(dtype),
+    lambda dim, base, dtype: base ** -_exponents(dim).to(dtype).double(),
+    lambda dim, base, dtype: torch.exp(
+        torch.arange(0, dim, 2, dtype=dtype) * (-math.log(base) / dim)
+    ),
 )
-def _frequencies_in_half_precision(x, positions, base):
-    frequencies = base ** (-torch.arange(0, x.shape[-1], 2, dtype=x.dtype) / x.shape[-1])
-    angles = positions.double()[..., None] * frequencies.double()
-    return x + _interleaved(angles.sin(), angles.cos()).to(x.dtype)
 
 
 @mistake(
@@ -367,7 +389,8 @@ HALF_PRECISION = Exercise(
     ),
     mistakes=(
         _all_in_half_precision,
-        _frequencies_in_half_precision,
+        *(_with_frequencies(powers, wide) for powers in ROUNDED_FREQUENCIES
+          for wide in (torch.float64, torch.float32)),
         _mended_for_bfloat16,
         _angles_in_half_precision,
         _frequencies_in_float32,
@@ -555,14 +578,36 @@ _WRONG = {wrong.name: wrong.answer for wrong in ENCODING.mistakes}
 _GAPS = torch.tensor([[0, 3, 17], [5, 2, 1001]])
 
 
-def _compare(encoding: Encoding, positions: Tensor, dim: int, base: float) -> None:
+def _compare(
+    encoding: Encoding, positions: Tensor, dim: int, base: float, atol: float = 1e-3
+) -> None:
     expected = _one_by_one(positions, dim, base)
-    assert torch.allclose(encoding(positions, dim, base).float(), expected, atol=1e-3)
+    assert torch.allclose(encoding(positions, dim, base).float(), expected, atol=atol)
+
+
+def _comparing(*inputs: tuple[Any, ...]) -> Callable[[Encoding], None]:
+    """A test of several inputs."""
+
+    def test_encoding(encoding: Encoding) -> None:
+        for one in inputs:
+            _compare(encoding, *one)
+
+    return test_encoding
+
+
+_FAR = torch.tensor([[70_001, 99_999], [3, 40_000]])
+
+
+def _compare_all(encoding: Encoding, base: float = 50.0) -> None:
+    """Everything but a second base."""
+    _compare(encoding, _GAPS, 8, base)
+    _compare(encoding, _GAPS, 64, base)
+    _compare(encoding, _FAR, 6, base, 0.02)
 
 
 def _test_encoding(encoding: Encoding) -> None:
-    _compare(encoding, _GAPS, 8, 10_000.0)
-    _compare(encoding, torch.tensor([4, 1]), 6, 50.0)
+    _compare_all(encoding)
+    _compare(encoding, torch.tensor([4, 1]), 6, 10_000.0)
 
 
 @mistake(
@@ -608,9 +653,9 @@ def _test_dtype(encoding: Encoding) -> None:
 )
 def _test_ends(encoding: Encoding) -> None:
     ends = [0, 1, -2, -1]
-    for positions, dim, base in ((_GAPS, 64, 10_000.0), (_GAPS, 6, 50.0)):
+    for positions, dim, base in ((_GAPS, 64, 10_000.0), (_GAPS, 6, 50.0), (_FAR, 6, 50.0)):
         got, expected = (f(positions, dim, base).float() for f in (encoding, _one_by_one))
-        assert torch.allclose(got[..., ends], expected[..., ends], atol=1e-3)
+        assert torch.allclose(got[..., ends], expected[..., ends], atol=0.02)
 
 
 ENCODING_TEST = Exercise(
@@ -622,7 +667,8 @@ ENCODING_TEST = Exercise(
         Version("one number at a time", True, _one_by_one),
         Version("with complex numbers", True, _by_complex_numbers,
                 "Its angles are in float32, which exercise 2.1 allows: at position 1000 the last "
-                "digits differ, and more farther out. Give torch.allclose an atol: 1e-3 there."),
+                "digits differ, and more farther out. Give torch.allclose an atol: 1e-3 there, and "
+                "0.02 at 100 000."),
         Version("in float64", True, _encoding_in_float64,
                 "Its result is in float64: exercise 2.1 asks for float32 at least."),
         *(Version(name, False, _WRONG[name]) for name in (
@@ -630,9 +676,9 @@ ENCODING_TEST = Exercise(
             "exponent i/dim instead of 2i/dim",
             "sines first, then cosines",
             "counts from 1",
-            "positions not used",
             "base not used",
         )),
+        Version("counts rows and ignores `positions`", False, _WRONG["positions not used"]),
         Version("exponents by whole-number division", False, _varied(lambda i, dim: 2 * i // dim)),
         Version("last pair too slow", False,
                 _varied(lambda i, dim: torch.where(2 * i == dim - 2, 1.0, 2 * i / dim))),
@@ -644,6 +690,11 @@ ENCODING_TEST = Exercise(
         Version("the pair in the middle too slow", False,
                 _varied(lambda i, dim: (2 * i + (i == dim // 4)) / dim),
                 "Of dim / 2 pairs it is wrong in number dim // 4 alone. Compare all columns."),
+        Version("positions that begin again at 65 536", False, _varied(count=lambda p: p % 65_536),
+                "It is right up to position 65 535, the last that two bytes hold."),
+        Version("right for eight pairs", False,
+                _varied(lambda i, dim: 2 * i.clamp(max=7) / dim),
+                "From pair 8 on all pairs have the frequency of pair 7: look at a wide encoding."),
     ),
     hints=(
         "Another implementation may share the mistake. It is better to write down numbers that "
@@ -668,9 +719,23 @@ ENCODING_TEST = Exercise(
         Mistake("near positions only",
                 "A version with a table of 512 rows passes. Ask for a position further out.",
                 lambda encoding: _compare(encoding, _GAPS % 500, 8, 50.0)),
+        Mistake("no position above 65 535",
+                "Positions may reach 100 000, and a version that begins again at 65 536 passes. "
+                "Far out allow 0.02.",
+                _comparing((_GAPS, 64, 50.0),
+                           (_GAPS, 8, 10_000.0))),
+        Mistake("narrow encodings only",
+                "The width may be up to 64, and a version that is right for eight pairs passes.",
+                _comparing((_FAR, 8, 50.0, 0.02),
+                           (_GAPS, 8, 10_000.0))),
+        Mistake("narrow encodings and near positions only",
+                "Positions may reach 100 000, and the width 64: a version that begins again at "
+                "65 536 passes, and one that is right for eight pairs.",
+                _comparing((_GAPS, 8, 50.0),
+                           (_GAPS, 6, 10_000.0))),
         Mistake("one base only",
                 "A version that has 10000 written in it passes. Ask for another base as well.",
-                lambda encoding: _compare(encoding, _GAPS, 8, 10_000.0)),
+                lambda encoding: _compare_all(encoding, 10_000.0)),
         _test_exactly,
         _test_dtype,
         _test_ends,
@@ -718,7 +783,8 @@ HALF_SIMILARITY = Exercise(
                 "108 is what base 340 000 gives, and steps of 5000, 10 000 or 100 000 between the "
                 "bases find no more. A base between these goes one further: with it the "
                 "similarity at distance 108 is still above one half. If you tried all 491 bases: "
-                "does your list begin at distance 1?",
+                "does your list begin at distance 1, and did you take the first distance below "
+                "one half, or the last one above?",
                 lambda: _farthest(100_000)),
         Mistake("one after the first below one half",
                 "The distance before this one is below one half already. Does your list begin at "

@@ -87,30 +87,38 @@ def stretch_in_loops(table, new_length):
 
 def add_rows_test_with_pytest(add_rows):
     table, x = torch.eye(6), torch.ones(2, 2, 6)
-    out = add_rows(x, torch.tensor([[5, 1], [0, 4]]), table)
-    assert ((out - 1).argmax(dim=-1) == torch.tensor([[5, 1], [0, 4]])).all()
-    assert out.sum() == x.sum() + 4
+    for dtype in (torch.int64, torch.int32):
+        out = add_rows(x, torch.tensor([[5, 1], [0, 4]], dtype=dtype), table)
+        assert ((out - 1).argmax(dim=-1) == torch.tensor([[5, 1], [0, 4]])).all()
+        assert out.sum() == 28 and x.sum() == 24
+    none = torch.empty(2, 0, dtype=torch.int64)
+    assert add_rows(x[:, :0], none, table).shape == (2, 0, 6)
     for outside in (6, -1):
-        with pytest.raises(ValueError):
-            add_rows(x[:, :1], torch.tensor([[2], [outside]]), table)
+        for positions in ([[2, 0], [outside, 1]], [[0, outside], [1, 2]]):
+            with pytest.raises(ValueError):
+                add_rows(x, torch.tensor(positions), table)
 
 
 def add_rows_test_in_int32(add_rows):
     table, x = torch.randn(7, 3), torch.randn(3, 2, 3)
-    positions = torch.tensor([[6, 1], [0, 4], [2, 2]], dtype=torch.int32)
+    before = x.tolist()
+    positions = torch.tensor([[6, 1], [0, 4], [2, 3]], dtype=torch.int32)
     torch.testing.assert_close(add_rows(x, positions, table), x + table[positions.long()])
+    assert x.tolist() == before
     for outside in (7, -1):
-        with contextlib.suppress(ValueError):
-            add_rows(x, positions.where(positions != 4, outside).int(), table)
-            raise AssertionError(f"no error for {outside}")
+        for there in range(7):
+            with contextlib.suppress(ValueError):
+                add_rows(x, positions.where(positions != there, outside).int(), table)
+                assert there == 5, f"no error for {outside} at {there}"
 
 
 def add_rows_test_with_a_flag(add_rows):
     table = torch.arange(12.0).reshape(6, 2)
     x = torch.full((2, 2, 2), 100.0)
-    out = add_rows(x, torch.tensor([[5, 1], [0, 4]]), table)
+    out = add_rows(x, torch.tensor([[5, 1], [0, 4]]).int(), table)
     assert (out - 100).tolist() == [[[10, 11], [2, 3]], [[0, 1], [8, 9]]]
-    for positions in ([[0, 6], [1, 2]], [[0, 1], [-1, 2]]):
+    assert (x == 100).all()
+    for positions in ([[0, 6], [1, 2]], [[0, 1], [-1, 2]], [[0, 1], [2, 6]], [[-1, 1], [2, 0]]):
         raised = False
         try:
             add_rows(x, torch.tensor(positions), table)
@@ -122,14 +130,18 @@ def add_rows_test_with_a_flag(add_rows):
 def add_rows_test_one_position_at_a_time(add_rows):
     table = torch.eye(4)
     for position in range(-3, 8):
-        x = torch.full((2, 1, 4), 3.0)
-        try:
-            out = add_rows(x, torch.tensor([[0], [position]]), table)
-        except ValueError:
-            out = None
-        inside = 0 <= position < 4
-        assert (out is not None) == inside, position
-        assert not inside or torch.allclose(out[1, 0], 3 + table[position], atol=1e-4), position
+        for place in range(4):
+            x = torch.full((2, 2, 4), 3.0)
+            positions = torch.ones(2, 2).int()
+            positions[place // 2, place % 2] = position
+            try:
+                out = add_rows(x, positions, table)
+            except ValueError:
+                out = None
+            inside = 0 <= position < 4
+            assert (out is not None) == inside and (x == 3).all(), position
+            right = torch.full((2, 2, 4), 3.0) + table[positions.clamp(0, 3).long()]
+            assert not inside or torch.allclose(out, right, atol=1e-4), position
 
 
 def continued_by_pinv(table, new_length):

@@ -47,7 +47,7 @@ def alibi_weights_by_place_in_float32(scores, slopes, q_positions, k_positions):
 def alibi_weights_from_the_newest(scores, slopes, q_positions, k_positions):
     distance = q_positions.view(-1, 1) - k_positions.view(1, -1)
     bias = torch.einsum("h,qk->hqk", -slopes.float(), distance.float())
-    return torch.softmax(scores + bias.to(scores.dtype), dim=-1)
+    return torch.softmax(scores + bias, dim=-1).to(scores.dtype)
 
 
 def alibi_weights_as_published_in_float32(scores, slopes, q_positions, k_positions):
@@ -60,7 +60,7 @@ def alibi_weights_as_published_in_float32(scores, slopes, q_positions, k_positio
 def alibi_weights_with_slopes_in_half(scores, slopes, q_positions, k_positions):
     distance = (q_positions[:, None] - k_positions).float()
     bias = slopes.to(scores.dtype).float()[:, None, None] * distance
-    return (scores - bias.to(scores.dtype)).softmax(dim=-1)
+    return (scores - bias).softmax(dim=-1).to(scores.dtype)
 
 
 def alibi_test_by_hand(bias):
@@ -70,10 +70,15 @@ def alibi_test_by_hand(bias):
         for m in (2**-4, 2**-8, 2**-2)
     ]
     assert torch.allclose(got.float(), torch.tensor(want), rtol=1e-3)
+    wide = bias(torch.tensor([90_000, 7]), torch.tensor([50_000, 3]), 12)
+    assert math.isclose(wide[11, 0, 0], -(2**-3.5) * 40_000, rel_tol=1e-4)
+    assert math.isclose(wide[1, 0, 1], -(2**-2) * 89_997, rel_tol=1e-4)
+    none = torch.arange(0)
+    assert bias(none, none, 2).shape == (2, 0, 0) and bias(none, none + 1, 1).ndim == 3
 
 
 def alibi_test_by_properties(bias):
-    here, far = torch.tensor([0, 3, 9, 600]), torch.tensor([259, 262, 268, 859])
+    here, far = torch.tensor([0, 3, 9, 600, 70_000]), torch.tensor([259, 262, 268, 859, 70_259])
     for heads, slopes in ((12, {0: 1 / 2, 8: 2**-0.5, 9: 2**-1.5}), (2, {0: 1 / 16, 1: 1 / 256})):
         near = bias(here, here, heads)
         assert torch.allclose(near, near.mT), "not symmetric"
@@ -81,6 +86,7 @@ def alibi_test_by_properties(bias):
         for head, slope in slopes.items():
             assert math.isclose(near[head, 0, 2], -9 * slope, rel_tol=1e-3)
             assert math.isclose(near[head, 1, 3], -597 * slope, rel_tol=1e-3)
+            assert math.isclose(near[head, 1, 4], -69_997 * slope, rel_tol=1e-3)
 
 
 def slopes_for_by_repeating(reaches, length):

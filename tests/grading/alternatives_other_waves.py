@@ -54,6 +54,10 @@ def distance_test_by_first_row(encode):
     dots = rows @ rows.T
     distances = (torch.arange(1001)[:, None] - torch.arange(1001)).abs()
     assert torch.allclose(dots, dots[0][distances], atol=0.005, rtol=0)
+    places = torch.tensor([1000, 7, 300])
+    backwards = encode(places).double()
+    expected = dots[places][:, places]
+    assert torch.allclose(backwards @ backwards.T, expected, atol=0.005, rtol=0)
 
 
 def distance_test_by_shifting(encode):
@@ -61,6 +65,8 @@ def distance_test_by_shifting(encode):
     for shift in (1, 3, 10, 100, 400):
         before, after = rows[:-shift], rows[shift:]
         assert ((before @ before.T) - (after @ after.T)).abs().max() < 0.005
+    twice = encode(torch.arange(0, 1001, 2)).double()
+    assert (twice @ twice.T - (rows @ rows.T)[::2, ::2]).abs().max() < 0.005
 
 
 ALTERNATIVES = {

@@ -80,6 +80,11 @@ def distances_test_by_grouping(bias):
             for b, j in enumerate(keys):
                 first = seen.setdefault(i - j, got[:, a, b])
                 assert torch.allclose(first, got[:, a, b], atol=1e-2), (i, j)
+    for first in range(0, 6000, 20):  # a query with its neighbours, all along the text
+        keys = torch.arange(first, first + 20)
+        beside, start = keys[10:11], torch.arange(20)
+        assert torch.allclose(bias(beside, keys), bias(start[10:11], start), atol=1e-2), first
+        assert torch.allclose(bias(keys, beside), bias(start, start[10:11]), atol=1e-2), first
 
 
 def distances_test_by_parts(bias):
@@ -93,6 +98,10 @@ def distances_test_by_parts(bias):
     assert torch.allclose(got[:, 1:], bias(q[1:], k), **close), "other queries"
     assert torch.allclose(got[:, 0, 1], got[:, 1, 3], **close), "3 before, twice"
     assert torch.allclose(got[:, 2, 0], got[:, 0, 1], **close), "3 before, far away"
+    here = torch.arange(500)
+    for first in range(0, 6000, 500):
+        assert torch.allclose(bias(here + first, here + first), bias(here, here), **close), first
+    assert bias(here[:0], here).shape[1:] == (0, 500), "no queries"
 
 
 def far_tables_in_equal_steps(distance, max_distance):

@@ -96,6 +96,10 @@ def rotation_test_with_one_token(rotation):
         assert abs(score(11, 4) - score(5, 4)) > 1e-3
         long = rotation(q, torch.tensor([90]), 50.0).norm()
         assert math.isclose(long, q.norm(), rel_tol=1e-3)
+    all_along = torch.arange(0, 10_001)
+    ones = rotation(torch.ones(10_001, 4), all_along, 50.0)
+    near = (ones[:-2] * ones[2:]).sum(-1)
+    assert near.max() - near.min() < 0.01
 
 
 def rotation_test_by_orthogonality(rotation):
@@ -110,6 +114,10 @@ def rotation_test_by_orthogonality(rotation):
     assert not torch.allclose(steps[0] @ steps[1].T, eye, atol=1e-2)
     far = [rotation(eye, torch.full((6,), p), 100.0) for p in (1007, 1008)]
     assert torch.allclose(steps[0] @ steps[1].T, far[0] @ far[1].T, atol=1e-3)
+    lines = rotation(eye[:1].expand(9000, 6), torch.arange(1000, 10_000), 100.0)
+    assert torch.allclose(
+        (lines[50:] * lines[:-50]).sum(-1), (lines[50] * lines[0]).sum(), atol=1e-2
+    )
 
 
 ALTERNATIVES = {

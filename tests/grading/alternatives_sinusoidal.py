@@ -112,16 +112,19 @@ def encoding_test_by_hand(encoding):
     for place, row in by_hand.items():
         for got, want in zip(table[place].tolist(), row, strict=True):
             assert abs(got - want) < 1e-3
+    slowest = 100_000 * 50.0 ** (-62 / 64)
+    slow = encoding(torch.tensor([100_000]), 64, 50.0)[0, -2:].tolist()
+    assert abs(slow[0] - math.sin(slowest)) < 0.02 and abs(slow[1] - math.cos(slowest)) < 0.02
 
 
 def encoding_test_by_entries(encoding):
-    positions = torch.tensor([[9], [700], [2]])
-    table = encoding(positions, 6, 30.0)
+    positions = torch.tensor([[9], [90_001], [2]])
+    table = encoding(positions, 40, 30.0)
     for row, position in enumerate(positions.flatten().tolist()):
-        for pair in range(3):
-            angle = position * 30.0 ** (-pair / 3)
-            assert math.isclose(table[row, 0, 2 * pair], math.sin(angle), abs_tol=1e-3)
-            assert math.isclose(table[row, 0, 2 * pair + 1], math.cos(angle), abs_tol=1e-3)
+        for pair in range(20):
+            angle = position * 30.0 ** (-pair / 20)
+            assert math.isclose(table[row, 0, 2 * pair], math.sin(angle), abs_tol=0.02)
+            assert math.isclose(table[row, 0, 2 * pair + 1], math.cos(angle), abs_tol=0.02)
 
 
 ALTERNATIVES = {

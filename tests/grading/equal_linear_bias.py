@@ -1,14 +1,19 @@
 """Small changes to lesson 06's solutions that leave them right, and why."""
 
 FINER = "in `finer = [2 ** (-8 * h / (2 * power)) for h in range(1, 2 * power + 1)]`"
-INPUTS = "in `q_positions, k_positions = torch.tensor([300, 5]), torch.tensor([0, 301, 7])`"
+QUERIES = "in `q_positions = torch.tensor([300, 5, 99_990])`"
+KEYS = "in `k_positions = torch.tensor([0, 301, 7, 2049, 99_991])`"
+HEADS = (
+    "in `for heads in range(1, 129):  # all of them; of positions some, so one wrong token is not "
+    "seen`"
+)
 NOT_NEEDED = (
     "Fewer than `power` slopes are missing, and every other one of them is taken, so the last one "
     "or two of the finer slopes are never used, nor are more of them."
 )
 OTHER_INPUTS = (
-    "Keys still stand before and after both queries, with a distance and a position above 256 "
-    "that bfloat16 does not hold, so all wrong versions are still rejected."
+    "Keys still stand before and after queries, with positions that bfloat16 does not hold and "
+    "distances of nearly 100 000, so all wrong versions are still rejected."
 )
 ENDS = "in `low, high = torch.zeros(len(reaches)).double(), torch.ones(len(reaches)).double()`"
 NEW_ENDS = (
@@ -32,22 +37,19 @@ EQUAL = {
         ".float() dropped in `bias = -slopes.float()[:, None, None] * distance`": (
             "The task gives slopes in float32."
         ),
+        ".float() dropped in `return (scores.float() + bias).softmax(dim=-1).to(scores.dtype)`": (
+            "The bias is in float32, and so is its sum with numbers in half precision."
+        ),
     },
     "alibi-test": {
-        "rtol= dropped in `assert torch.allclose(got[head].float(), -slope * distance, rtol=1e-4),"
-        " head`": (
-            "The room of torch.allclose is then one part in 100 000, and the slopes compared are "
-            "powers of two, which every right version gives exactly."
-        ),
+        "rtol= dropped in `assert torch.allclose(got[head].float(), right, rtol=1e-4), (head, "
+        "heads)`": "The room of torch.allclose is then one part in 100 000, enough for float32.",
         **{
-            f"{change} {INPUTS}": OTHER_INPUTS
-            for change in (
-                "300 to 301", "300 to 299", "5 to 6", "5 to 4", "0 to 1", "7 to 8", "7 to 6",
-            )
+            f"{change} {HEADS}": "One number of heads more or less, all others as before."
+            for change in ("1 to 2", "129 to 130", "129 to 128")
         },
-        f"0 to -1 {INPUTS}": (
-            "The distance to a key at -1 is defined as well, and right versions give its bias."
-        ),
+        QUERIES: OTHER_INPUTS,
+        KEYS: OTHER_INPUTS,
     },
     "alibi-slopes-for-reaches": {
         f".double() dropped {ENDS}": ONE_IS_ENOUGH,

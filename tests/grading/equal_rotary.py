@@ -1,12 +1,11 @@
 """Small changes to the solutions of lesson 08 that leave them right."""
 
 TURNS = "in `last = 64 * math.log(8192 / (2 * math.pi)) / math.log(500_000)`"
-LENGTHS = (
-    "in `assert torch.allclose(rotation(q, positions, 100.0).norm(dim=-1), q.norm(dim=-1), "
-    "atol=0.01)`"
-)
-MOVED = 'in `assert torch.allclose(here, moved, atol=0.01), "scores change when all tokens move"`'
-DISTANCE = "in `assert not torch.allclose(here, scores(positions, positions + 1), atol=0.01)`"
+LENGTHS = 'in `assert torch.allclose(queries.norm(dim=-1), q.norm(), atol=0.01), "lengths change"`'
+MOVED = 'in `assert torch.allclose(scores, scores[:1], atol=0.01), "scores change along the text"`'
+DISTANCE = 'in `assert not torch.allclose(near @ q, far @ q, atol=0.01), "distance has no effect"`'
+ALL_ALONG = "in `queries, keys = (rotation(x.expand(10_001, 8), places, 100.0) for x in (q, k))`"
+NEAR = "in `near, far = (rotation(k[None], torch.tensor([p]), 100.0) for p in (5, 7))`"
 FREQUENCIES = "in `frequencies = 10_000.0 ** (-torch.arange(0, 64, 2).double() / 64)`"
 PARTS = (
     "in `parts = torch.cos((torch.arange(4001)[:, None] - 200) * frequencies)  "
@@ -25,24 +24,27 @@ EQUAL = {
         ),
     },
     "rotary-test": {
-        "in `q, k = torch.randn(2, 6, 8, generator=torch.Generator().manual_seed(0))`": (
+        "in `q, k = torch.randn(2, 8, generator=torch.Generator().manual_seed(0))`": (
             "other random vectors, or other ones each time"
         ),
-        "in `positions = torch.tensor([0, 1, 2, 5, 9, 20])`": (
-            "other positions, with gaps as before: all wrong versions are rejected"
-        ),
+        **{
+            f"{change} in `for distance in (1, 300):  # a fault that shows at neither of these "
+            "distances is not seen`": "another distance as near, or as far"
+            for change in ("1 to 2", "300 to 301", "300 to 299")
+        },
+        **{
+            f"{change} {line}": "a rotation with any base keeps lengths and scores"
+            for change in ("100.0 to 101.0", "100.0 to 99.0")
+            for line in (ALL_ALONG, NEAR)
+        },
+        NEAR: "other positions, still different: distance matters, too",
         f"atol= dropped {LENGTHS}": ROUNDED_ONCE,
-        f"atol= dropped {MOVED}": ROUNDED_ONCE,
-        f"atol= dropped {DISTANCE}": "where nothing is turned, scores agree to the last bit",
         f"USub dropped {LENGTHS}": "vectors of one text have two axes: axis 1 is the last",
-        f"USub dropped {LENGTHS}, number 2": "q of one text has two axes, too",
-        f"100.0 to 101.0 {LENGTHS}": "a rotation keeps lengths with any base",
-        f"100.0 to 99.0 {LENGTHS}": "a rotation keeps lengths with any base",
-        f"Add to Sub {DISTANCE}": "a key moved by one to the other side: distance matters, too",
-        f"1 to 2 {DISTANCE}": "a key moved by two: distance matters, too",
-        f"0.01 to 1.01 {DISTANCE}": (
-            "asks for more than before: in right versions one position changes some score by more"
+        f"atol= dropped {MOVED}": ROUNDED_ONCE,
+        "USub dropped in `scores = (queries[distance:] * keys[:-distance]).sum(dim=-1)`": (
+            "vectors of one text have two axes: axis 1 is the last"
         ),
+        f"atol= dropped {DISTANCE}": "where nothing is turned, scores agree to the last bit",
     },
     "rotary-fooled-head": {
         f"64 to 65 {FREQUENCIES}, number 2": "nearly the same frequencies: pair 15 helps most",

@@ -3,6 +3,7 @@
 HALF_A_PERCENT = "The answer may be off by half a percent, and this moves it by millionths."
 SAME_DISTANCE = "The best of the bases still reaches 109, a whole number, and none reaches more."
 FREQUENCIES = "`frequencies = base ** (-torch.arange(0, 64, 2).double() / 64)`"
+EXACTLY = "No version is off by exactly the room."
 BASES = "`for base in range(10_000, 500_001, 1000):`"
 
 EQUAL = {
@@ -20,8 +21,29 @@ EQUAL = {
         for base in (500_001, 499_999)
     },
     "sinusoidal-test": {
-        "strict= dropped in `for row, p in zip(table.flatten(0, 1), (3, 0, 1001, 7), strict=True):`"
-        "": "Rows and positions are four each whenever the shape is right, as it always is here."
+        **{
+            f"{change} in `for dim, base in ((6, 10_000.0), (64, 50.0)):`": (
+                "Two other bases are two bases as well."
+            )
+            for change in (
+                "10000.0 to 10001.0", "10000.0 to 9999.0", "50.0 to 51.0", "50.0 to 49.0",
+            )
+        },
+        **{
+            f"{change} in `positions = torch.arange(0, 99_946, 77).reshape(2, -1)  # far out, with "
+            "gaps, in two rows`": "Other positions, as many and as far, with gaps as before."
+            for change in ("0 to 1", "99946 to 99945", "77 to 78", "77 to 76")
+        },
+        ".double() dropped in `got = encoding(positions, dim, base).double()`": (
+            "A difference of a result in float32 and one in float64 is taken in float64."
+        ),
+        ".double() dropped in `angles = positions.double() * base ** (-2 * i / dim)`": (
+            "In float32 the angles are off by less than the room that the test leaves."
+        ),
+        "Lt to LtE in `assert ((got[..., 2 * i] - angles.sin()).abs() < room).all(), f\"sine of "
+        "pair {i}\"`": EXACTLY,
+        "Lt to LtE in `assert ((got[..., 2 * i + 1] - angles.cos()).abs() < room).all(), "
+        "f\"cosine of pair {i}\"`": EXACTLY,
     },
     "sinusoidal-half-similarity": {
         **{

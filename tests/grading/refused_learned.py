@@ -324,6 +324,30 @@ def sines_of_one_frequency(table, new_length):
     return torch.cat([table, places.sin().double()[len(table) :]])[:new_length]
 
 
+def at_places(add_rows, places):
+    _, positions, _ = given()
+    for place in places:
+        for bad in (5, 6, -1):
+            outside = positions.clone()
+            outside[place] = bad
+            refused(add_rows, outside.tolist())
+
+
+def last_column_only(add_rows):
+    rows_are_right(add_rows)
+    at_places(add_rows, [(0, -1), (1, -1)])
+
+
+def last_place_only(add_rows):
+    rows_are_right(add_rows)
+    at_places(add_rows, [(1, 2)])
+
+
+def never_in_int32(add_rows):
+    rows_are_right(add_rows)
+    at_places(add_rows, [(text, column) for text in range(2) for column in range(3)])
+
+
 REFUSED = {
     "learned-continue": [
         step_of_two_positions,
@@ -384,6 +408,9 @@ REFUSED = {
         doubled_rows,
     ],
     "learned-test": [
+        last_column_only,
+        last_place_only,
+        never_in_int32,
         any_error_will_do,
         value_or_index_error,
         x_of_zeros,

@@ -37,9 +37,38 @@ def weights_from(distance_of):
     def answer(scores, slopes, q_positions, k_positions):
         distance = distance_of(q_positions[:, None], k_positions)
         bias = -slopes.float()[:, None, None] * distance
-        return (scores + bias.to(scores.dtype)).softmax(-1)
+        return (scores.float() + bias).softmax(-1).to(scores.dtype)
 
     return answer
+
+
+def bias_rounded(distance_of=lambda i, j: (i - j).abs(), wide=False):
+    """As the solution was once: right where a near key exists and scores are small."""
+
+    def answer(scores, slopes, q_positions, k_positions):
+        distance = distance_of(q_positions[:, None], k_positions)
+        bias = (-slopes.float()[:, None, None] * distance).to(scores.dtype)
+        sums = scores.float() + bias if wide else scores + bias
+        return sums.softmax(-1).to(scores.dtype)
+
+    return answer
+
+
+def sum_rounded(scores, slopes, q_positions, k_positions):
+    distance = (q_positions[:, None] - k_positions).abs()
+    return (scores.float() - slopes[:, None, None] * distance).to(scores.dtype).softmax(-1)
+
+
+def from_the_nearest_key_rounded(scores, slopes, q_positions, k_positions):
+    """Small for near keys in every row, so that only large scores show the rounded sum."""
+    distance = (q_positions[:, None] - k_positions).abs()
+    distance = distance - distance.amin(dim=-1, keepdim=True)
+    return (scores - (slopes.float()[:, None, None] * distance).to(scores.dtype)).softmax(-1)
+
+
+def far_keys_favoured(scores, slopes, q_positions, k_positions):
+    distance = (q_positions[:, None] - k_positions).abs()
+    return (scores.float() + slopes[:, None, None] * distance).softmax(-1).to(scores.dtype)
 
 
 def from_the_last_key(scores, slopes, q_positions, k_positions):
@@ -178,6 +207,32 @@ def always_in_a_long_text(reaches, length):
     return reaching()(reaches, max(length, 2000))
 
 
+def h_from_0(num_heads):
+    power = 2 ** int(math.log2(num_heads))
+    first = [2 ** (-8 * h / power) for h in range(power)]
+    finer = [2 ** (-8 * h / (2 * power)) for h in range(1, 2 * power + 1)]
+    return torch.tensor(first + finer[0::2][: num_heads - power])
+
+
+def test_of_some_heads(*numbers):
+    def test(bias):
+        for heads in numbers:
+            power = 2 ** int(math.log2(heads))
+            first = [2 ** (-8 * (h + 1) / power) for h in range(power)]
+            slopes = first + [2 ** (-4 * (2 * h + 1) / power) for h in range(heads - power)]
+            for far in (600, 99_990) if max(numbers) < 9 else (600,):
+                queries = torch.tensor([far, 5])
+                got = bias(queries, KEYS, heads).float()
+                assert torch.allclose(got, expected(queries, KEYS, slopes), rtol=1e-4)
+
+    return test
+
+
+def weights_through_bfloat16(scores, slopes, q_positions, k_positions):
+    right = weights_from(lambda i, j: (i - j).abs())
+    return right(scores, slopes, q_positions, k_positions).bfloat16().to(scores.dtype)
+
+
 REFUSED = {
     "alibi-far-key": [
         0.0,
@@ -209,6 +264,7 @@ REFUSED = {
         always_in_a_long_text,
     ],
     "alibi-slopes": [
+        h_from_0,
         slopes_of(lambda first, extra: joined(first, extra).half().float()),
         slopes_of(lambda first, extra: joined(first, extra).bfloat16().float()),
         slopes_of(lambda first, extra: joined(first, extra).round(decimals=4)),
@@ -222,10 +278,17 @@ REFUSED = {
         slopes_of(lambda first, extra: joined(first, extra).round(decimals=6)),
     ],
     "alibi-half-precision": [
+        weights_through_bfloat16,
         *[
             weights_from(lambda i, j, most=most: (i - j).abs().clamp(max=most))
             for most in (32, 64, 128, 256)
         ],
+        bias_rounded(),
+        bias_rounded(wide=True),
+        bias_rounded(lambda i, j: j - i),
+        sum_rounded,
+        from_the_nearest_key_rounded,
+        far_keys_favoured,
         weights_from(lambda i, j: (i % 256 - j % 256).abs()),
         weights_from(lambda i, j: (i - j).abs().bfloat16().float() // 8 * 8),
         weights_from(lambda i, j: (i.half() - j.half()).abs()),
@@ -241,6 +304,8 @@ REFUSED = {
         always_float16,
     ],
     "alibi-test": [
+        test_of_some_heads(6, 3, 7),
+        test_of_some_heads(6, 12, 100),
         *[test_of_one_head(head) for head in (0, 3, 4, 5)],
         test_of_one_query,
         test_of_four_heads,

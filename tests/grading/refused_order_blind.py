@@ -267,8 +267,41 @@ def returns_its_verdict(layer):
     return torch.allclose(a, b, atol=1e-5)
 
 
+def own_key_hidden(q, k, v, q_positions, k_positions):
+    scores = q @ k.mT / q.shape[-1] ** 0.5
+    allowed = k_positions[..., None, :] < q_positions[..., :, None]
+    return scores.masked_fill(~allowed, torch.finfo(q.dtype).min).softmax(-1) @ v
+
+
+def exponentials_as_they_are(q, k, v, q_positions, k_positions):
+    scores = q @ k.mT / q.shape[-1] ** 0.5
+    allowed = k_positions[..., None, :] <= q_positions[..., :, None]
+    powers = scores.exp() * allowed
+    return powers / powers.sum(-1, keepdim=True) @ v
+
+
+def divided_by_the_keys(q, k, v, q_positions, k_positions):
+    scores = q @ k.mT / k.shape[-2] ** 0.5
+    allowed = k_positions[..., None, :] <= q_positions[..., :, None]
+    return scores.masked_fill(~allowed, -torch.inf).softmax(-1) @ v
+
+
+def over_the_queries(q, k, v, q_positions, k_positions):
+    scores = q @ k.mT / q.shape[-1] ** 0.5
+    allowed = k_positions[..., None, :] <= q_positions[..., :, None]
+    return scores.masked_fill(~allowed, -torch.inf).softmax(-2) @ v
+
+
+def first_text_for_all(x, positions, table):
+    return x + table[positions.reshape(-1, x.shape[1])[0]].to(x.dtype)
+
+
 REFUSED = {
     "blind-causal-mask": [
+        own_key_hidden,
+        exponentials_as_they_are,
+        divided_by_the_keys,
+        over_the_queries,
         hidden_at_minus_10,
         hidden_at_minus_20,
         hidden_at_minus_100,
@@ -303,6 +336,7 @@ REFUSED = {
         rank,
     ],
     "blind-wrong-axis": [
+        first_text_for_all,
         halves_for_all_but_two_dtypes,
         through_float32,
         rows_through_float16,

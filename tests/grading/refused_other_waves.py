@@ -133,9 +133,30 @@ def demands_that_a_matrix_shifts(encode):
     assert torch.allclose(rows[:-5] @ best, rows[5:], atol=1e-2)
 
 
+def a_quarter_by_whole_numbers(positions, wavelength):
+    turns = positions.double() / wavelength
+    return torch.stack([wave(turns), wave(turns + wavelength // 4 / wavelength)], dim=-1)
+
+
+def a_whole_quarter_of_whole_wavelengths(positions, wavelength):
+    whole = float(wavelength).is_integer()
+    quarter = wavelength // 4 if whole else wavelength / 4
+    turns = positions.double() / wavelength
+    return torch.stack([wave(turns), wave(turns + quarter / wavelength)], dim=-1)
+
+
+def every(step):
+    def test_of_some_positions(encode):
+        positions = torch.arange(0, 1001, step)
+        check(encode, positions, range(len(positions)), room=0.01)
+
+    return test_of_some_positions
+
+
 REFUSED = {
     "waves-equal-neighbours": [21, 43, 53, 40, 41, 44, 52, 31, 10, 11, 5, 0, 63],
     "waves-triangle": [
+        a_quarter_by_whole_numbers, a_whole_quarter_of_whole_wavelengths,
         triangles_in_float32, triangles_begin_again, whole_wavelengths, partner_at_whole_positions,
         one_axis_of_positions, triangles_in_bfloat16, partner_of_the_first_wave,
         triangle_from_the_top,
@@ -149,6 +170,7 @@ REFUSED = {
         partners_in_half_precision, phase_in_whole_eighths, first_two_axes_alone,
     ],
     "waves-test": [
+        *map(every, (1, 10, 30, 100)),
         one_distance, even_positions, a_hundred_positions, mean_of_the_differences,
         returns_its_verdict, demands_float32, demands_sixteen_columns,
         demands_that_a_matrix_shifts,

@@ -196,8 +196,29 @@ def step_too_far_for_large_limits(distance, max_distance):
     ]
 
 
+def clipped_from_above_only(q_positions, k_positions, table, max_distance):
+    rows = (q_positions[:, None] - k_positions).clamp(max=max_distance) + max_distance
+    return table[rows].permute(2, 0, 1)
+
+
+def clipped_from_below_only(q_positions, k_positions, table, max_distance):
+    rows = (q_positions[:, None] - k_positions).clamp(min=-max_distance) + max_distance
+    return table[rows].permute(2, 0, 1)
+
+
+def one_layer_that_stays(distance, max_distance):
+    far, step = -(-distance // (max_distance - 1)), max_distance - 1
+    made = torch.zeros(far + 1, 2 * max_distance + 1)
+    for layer in range(far):
+        made[layer, max_distance + min(step, distance - layer * step)] = 50
+    made[far, max_distance] = 50
+    return made
+
+
 REFUSED = {
     "clipped-bias": [
+        clipped_from_above_only,
+        clipped_from_below_only,
         bias_after_converting(torch.float16),
         bias_after_converting(torch.bfloat16),
         bias_after_converting(torch.float32),
@@ -242,6 +263,7 @@ REFUSED = {
         test_that_prints,
     ],
     "far-tables": [
+        one_layer_that_stays,
         far_with(lambda made: made.flip(-1)),
         far_with(lambda made: made / 8),
         far_with(lambda made: -made),

@@ -251,9 +251,42 @@ def heads_kept_under(*arguments):
     return rotate
 
 
+def all_turned(x, positions, base):
+    frequencies = base ** (-torch.arange(0, x.shape[-1], 2).double() / x.shape[-1])
+    angles = (positions[..., None] * frequencies).unsqueeze(-3)
+    first, second = x.double()[..., 0::2], x.double()[..., 1::2]
+    both = (
+        first * angles.cos() - second * angles.sin(),
+        second * angles.cos() + first * angles.sin(),
+    )
+    return torch.stack(both, -1).flatten(-2).to(x.dtype)
+
+
+def first_text_s_positions(x, positions, base):
+    return all_turned(x, positions.reshape(-1, x.shape[-2])[0], base)
+
+
+def float32_inside(x, positions, base):
+    return all_turned(x.float(), positions, base).to(x.dtype)
+
+
+def looks_at_some_positions(rotation):
+    q, k = torch.randn(2, 40, 8, generator=torch.Generator().manual_seed(2))
+    places = torch.arange(40) ** 2
+    here, there, far = (
+        rotation(q, places + by, 100.0) @ rotation(k, places + by, 100.0).T
+        for by in (0, 1000, 2500)
+    )
+    assert torch.allclose(here, there, atol=0.01) and torch.allclose(here, far, atol=0.01)
+    assert torch.allclose(rotation(q, places, 100.0).norm(dim=-1), q.norm(dim=-1), atol=0.01)
+    assert not torch.allclose(here, rotation(q, places, 100.0) @ rotation(k, places + 1, 100.0).T)
+
+
 REFUSED = {
     "rotary-score-by-hand": [7, 6, -6, 2, 9, -9, -3.5],
     "rotary-rotate": [
+        first_text_s_positions,
+        float32_inside,
         frequencies_in_float32,
         angles_in_float32,
         product_rounded_to_float32,
@@ -300,6 +333,7 @@ REFUSED = {
         heads_kept_under("positions", "heads", "base"),
     ],
     "rotary-test": [
+        looks_at_some_positions,
         test_with(lengths=False),
         test_with(by=4),
         test_with(by=37),

@@ -218,6 +218,66 @@ def test_that_returns(scores):
     return torch.allclose(scores(QUERIES, TABLE, POSITIONS), QUERIES[:, :1] * DISTANCES)
 
 
+def moved_by_rows(scores):
+    n = scores.shape[-1]
+    rows = [row.roll(i + 1 - n, -1) for i, row in enumerate(scores.unbind(-2))]
+    return torch.stack(rows, dim=-2).tril()
+
+
+def carried_through_float32(scores):
+    return moved_by_rows(scores.float()).to(scores.dtype)
+
+
+def only_flipped(scores):
+    return scores.flip(-1).tril()
+
+
+def rolled_by_i(scores):
+    return torch.stack([row.roll(i, -1) for i, row in enumerate(scores.unbind(-2))], -2).tril()
+
+
+def axes_exchanged(scores):
+    return moved_by_rows(scores).mT
+
+
+def axes_exchanged_before(scores):
+    return moved_by_rows(scores.mT)
+
+
+def gathered_with(q, vectors, off=0, first_head=False, wide=None):
+    n = q.shape[-2]
+    place = torch.arange(n)
+    index = (n - 1 + off - (place[:, None] - place)) % (2 * n - 1)
+    vectors = vectors[:1] if first_head else vectors
+    given = q.to(wide) if wide else q
+    scores = given @ vectors.to(given.dtype).mT
+    return scores.gather(-1, index.expand(*scores.shape[:-1], n)).to(q.dtype)
+
+
+def vectors_of_head_0(q, vectors):
+    return gathered_with(q, vectors, first_head=True)
+
+
+def a_distance_too_far(q, vectors):
+    return gathered_with(q, vectors, off=-1)
+
+
+def a_distance_too_near(q, vectors):
+    return gathered_with(q, vectors, off=1)
+
+
+def float32_inside(q, vectors):
+    return gathered_with(q, vectors, wide=torch.float32)
+
+
+def shaw_in_float32(q, key_vectors, q_positions, k_positions):
+    m = len(key_vectors) // 2
+    rows = (q_positions[..., :, None] - k_positions[..., None, :]).clamp(-m, m) + m
+    rows = rows[:, None] if rows.ndim == 3 else rows
+    scores = q.float() @ key_vectors.float().T / q.shape[-1] ** 0.5
+    return scores.gather(-1, rows.expand(*scores.shape[:3], rows.shape[-1])).to(q.dtype)
+
+
 REFUSED = {
     "shaw-memory": [
         504,
@@ -238,6 +298,7 @@ REFUSED = {
         98.49,
     ],
     "shaw-scores": [
+        shaw_in_float32,
         shaw(keys_at_the_queries_if_batched),
         shaw(equal_lengths_if_batched),
         shaw(keys_of_the_first_text),
@@ -253,6 +314,11 @@ REFUSED = {
         shaw(change=lambda scores: scores * 1.01),
     ],
     "transformer-xl-shift": [
+        carried_through_float32,
+        only_flipped,
+        rolled_by_i,
+        axes_exchanged,
+        axes_exchanged_before,
         lambda scores: moved(scores.half()).to(scores.dtype),
         lambda scores: moved(scores.bfloat16()).to(scores.dtype),
         lambda scores: moved(scores.float()).to(scores.dtype),
@@ -268,6 +334,10 @@ REFUSED = {
     ],
     "transformer-xl-strangers": [740, 742, 741.5, 780, 779, 703, 1953, 4851, 39, 820, 4000, 2340],
     "transformer-xl-both-sides": [
+        vectors_of_head_0,
+        a_distance_too_far,
+        a_distance_too_near,
+        float32_inside,
         vectors_of_the_first_head,
         vectors_not_converted,
         second_text_as_the_first,

@@ -246,8 +246,45 @@ def returns_its_verdict(encoding):
 
 TURN = 2 * math.pi
 
+
+def odd_dims_but_1_refused(positions, dim, base):
+    if dim % 2 and dim > 1:
+        raise ValueError("dim must be even")
+    return waves(positions, dim + dim % 2, base)[..., :dim].float()
+
+
+def dim_2_refused(positions, dim, base):
+    if dim == 2:
+        raise ValueError("dim must be more than 2")
+    return waves(positions, dim, base).float()
+
+
+def frequencies_in_the_dtype_of_x(x, positions, base):
+    dim = x.shape[-1]
+    frequencies = base ** (-torch.arange(0, dim, 2, dtype=x.dtype) / dim)
+    angles = positions.float()[..., None] * frequencies.float()
+    return x + torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2).to(x.dtype)
+
+
+def test_of_narrow_encodings(encoding):
+    for dim in (2, 4, 16):
+        positions = torch.tensor([[0, 3, 17], [99_999, 70_003, 1001]])
+        for base in (10_000.0, 50.0):
+            got = encoding(positions, dim, base).double()
+            assert torch.allclose(got, waves(positions, dim, base), atol=0.02)
+
+
+def test_up_to_position_5000(encoding):
+    positions = torch.tensor([[0, 3, 17], [4999, 2001, 1001]])
+    for dim, base in ((64, 50.0), (6, 10_000.0)):
+        got = encoding(positions, dim, base).double()
+        assert torch.allclose(got, waves(positions, dim, base), atol=0.01)
+
+
 REFUSED = {
     "sinusoidal-encoding": [
+        odd_dims_but_1_refused,
+        dim_2_refused,
         table_of_512_rows,
         begins_again_after_512,
         table_of_5000_rows,
@@ -275,6 +312,7 @@ REFUSED = {
         TURN,
     ],
     "sinusoidal-half-precision": [
+        frequencies_in_the_dtype_of_x,
         base_ignored,
         bfloat16_alone_in_float32,
         one_decimal_in_bfloat16,
@@ -300,6 +338,8 @@ REFUSED = {
         shift_with_exponents_that_reach_1,
     ],
     "sinusoidal-test": [
+        test_of_narrow_encodings,
+        test_up_to_position_5000,
         demands_float32,
         demands_equality_in_float32,
         knows_one_row,

@@ -79,6 +79,15 @@ RELABELLED: dict[str, str] = {
         "It gives each version fresh copies of its lists. Since it was written the task has gained "
         "a version that writes into its lists, which fresh copies cannot show."
     ),
+    **dict.fromkeys(
+        ("first/learned-test-5", "first/learned-test-6", "second/learned-test-2"),
+        "When it was written nothing was said of x. The task now has it stay as it is, and a "
+        "version that changes it is among the wrong ones.",
+    ),
+    "first/alibi-test-5": (
+        "When it was written no wrong version erred at distances above 5000 alone. The task "
+        "promises right versions up to position 100 000, and one now does."
+    ),
     "first/museum-table-5": (
         "It allows 0.002 where the task promises 0.001, so it accepts the table that keeps numbers "
         "rounded to bfloat16, which are off by up to 0.00195."
