@@ -201,7 +201,8 @@ def _stretched(records: Sequence[Record]) -> str:
         f"{factors[-1]:g}. `unchanged` never stretches, and `dynamic_ntk` (with f = 2) not in that "
         "column. `by_parts` is Llama 3's rule (1 and 4 turns), `yarn` has its ramp from 0.5 to 4 "
         f"turns, `yarn_released` the released 1 to 32, of which {trained} bytes hold at most 20. "
-        "The factors of `longrope` were searched for on training text.\n",
+        "The factors of `longrope` were searched for on training text; in the last column it has "
+        f"its long factors, which LongRoPE's own rule does not use in a text of {trained} bytes.\n",
         table(["method", *heads, f"{trained}, x {factors[-1]:g}"],
               [[name, *map(_mean, columns)] for name, columns in rows.items()], RIGHT),
         "\n" + _errors(zip(*rows.values(), strict=True)),
