@@ -34,8 +34,11 @@ Written by `make bench`. Times are medians over rounds in one process: in each r
 compared runs in random order, each twice, and the second run counts. "Result" is the memory that
 a call returns and "scratch" the most that it held beside that, in MiB: on a GPU as torch's
 allocator counts, on the CPU summed from every allocation that torch's profiler saw."""
-NOTES = """Without gradients (but for the training steps), one sequence for the biases, float32.
+NOTES = """Without gradients (but for the training steps), one sequence for the biases, in float32
+where a title names no dtype.
 
+- `torch.clone` copies two blocks, queries and keys, in a random order with the works beside it.
+  The clone of 32 MiB above is one block, over and over: the two times are not comparable.
 - Rotation: queries and keys of one layer. "Interleaved" and "half" are ours and compute in float32
   at least, transformers in the queries' dtype. Both get cosines and sines ready made;
   rotary-embedding-torch takes them in every call, of angles that it keeps.

@@ -149,7 +149,7 @@ def bars_with_seeds(
     chance: float | None = None,
     ceilings: Mapping[str, float] | None = None,
 ) -> Figure:
-    """A bar for the median of each row's runs, and a dot for each run; the axis says so.
+    """A bar for the median of each row's seeds, and a dot for each; the axis label says so.
 
     `chance` is a dashed line through all rows; a ceiling is a thick mark on the row of its name.
     """
@@ -168,8 +168,8 @@ def bars_with_seeds(
         note(ax, "chance", (chance, 1), (0, 2), xycoords=("data", "axes fraction"), ha="center")
     ax.set_yticks(range(len(names)), names)
     ax.set_title(title, pad=16 if chance is not None else None)
-    several = max(map(len, runs.values()))
-    ax.set_xlabel(f"{xlabel} (bar: median of {several} runs)" if several > 1 else xlabel)
+    several = any(len(values) > 1 for values in runs.values())
+    ax.set_xlabel(xlabel + "\nbars: median of the seeds, dots: each seed" * several)
     ax.grid(visible=False)
     return fig
 

@@ -37,12 +37,14 @@ def interpolated(frequencies: Float[Tensor, " pairs"], factor: float) -> ScaledF
 
 
 def ntk_aware(dim: int, base: float, factor: float) -> ScaledFrequencies:
-    """A larger base, base * factor^(dim / (dim - 2)): the slowest pair is divided by `factor`.
+    """A larger base, base * factor^(dim / (dim - 2)).
+
+    The fastest pair is unchanged, and the slowest exactly `factor` times slower.
 
     Source: bloc97 2023, NTK-aware scaled RoPE; Peng et al. 2023, definition 1 (arXiv 2309.00071).
     """
     _check(factor=factor, dim=dim)
-    rotary_frequencies(dim, base)  # refuses a base of 1 or less, which the raised one would hide
+    rotary_frequencies(dim, base)  # checks the base that was given: a raised one may be above 1
     return ScaledFrequencies(rotary_frequencies(dim, base * factor ** (dim / (dim - 2))))
 
 
@@ -303,8 +305,7 @@ def _check(*, factor: float, dim: int | None = None, original_length: int | None
         )
     if original_length is not None and original_length < 2:
         raise ValueError(
-            f"original_length must be 2 or more, got {original_length}: it is the number of "
-            "tokens that the model was trained with"
+            f"original_length must be 2 or more, got {original_length}: the length of trained texts"
         )
 
 

@@ -154,3 +154,9 @@ def test_bars_show_every_seed():
     )
     dots = [len(line.get_xdata()) for line in fig.axes[0].lines if line.get_marker() == "o"]
     assert sorted(dots) == [1, 3]
+    assert "median of the seeds" in fig.axes[0].get_xlabel()
+
+
+def test_bars_of_single_runs_speak_of_no_seeds():
+    fig = figures.bars_with_seeds({"a": [0.1], "b": [0.2]}, "t", "x")
+    assert fig.axes[0].get_xlabel() == "x"
