@@ -378,7 +378,8 @@ def _tensor_problem(right: Right, got: Any) -> Problem | None:
         largest = torch.iinfo(got.dtype).max
         if int(expected.max()) > largest:
             message += f"\n  {got.dtype} holds numbers up to {largest} only"
-    size = right.exact.abs().double().nan_to_num(0, 0, 0).max().item()
+    exact = right.exact if _inexact(right.exact.dtype) else right.exact.double()
+    size = exact.abs().nan_to_num(0, 0, 0).max().item()
     return Problem(message, pictured=(expected, got), off=differing.error / size if size else 1.0)
 
 
