@@ -55,6 +55,8 @@ EQUAL = {
         "0 to -1 in `add_rows(x, positions.index_fill(0, torch.tensor(place), bad).view(2, 3), "
         "table)`": "There is one axis, so the last is the first.",
         INSIDE: STILL_INSIDE,
+        f"{INSIDE}, number 2": STILL_INSIDE,
+        f"{INSIDE}, number 3": STILL_INSIDE,
     },
     "learned-alike-untrained": {
         f"Div to Mult {MEAN}": SCALED,
