@@ -1,8 +1,9 @@
 """Small changes to lesson 06's solutions that leave them right, and why."""
 
 FINER = "in `finer = [2 ** (-8 * h / (2 * power)) for h in range(1, 2 * power + 1)]`"
-QUERIES = "in `q_positions = torch.tensor([300, 5, 99_990])`"
-KEYS = "in `k_positions = torch.tensor([0, 301, 7, 2049, 99_991])`"
+QUERIES = (
+    "in `queries, keys = torch.tensor([300, 5, 99_990]), torch.tensor([0, 301, 7, 2049, 99_991])`"
+)
 HEADS = (
     "in `for heads in range(1, 129):  # all of them; of positions some, so one wrong token is not "
     "seen`"
@@ -42,14 +43,17 @@ EQUAL = {
         ),
     },
     "alibi-test": {
-        "rtol= dropped in `assert torch.allclose(got[head].float(), right, rtol=1e-4), (head, "
-        "heads)`": "The room of torch.allclose is then one part in 100 000, enough for float32.",
+        "rtol= dropped in `assert got.shape == right.shape and torch.allclose(got.float(), right, "
+        "rtol=1e-4), heads`": (
+            "The room of torch.allclose is then one part in 100 000, enough for float32."
+        ),
         **{
             f"{change} {HEADS}": "One number of heads more or less, all others as before."
             for change in ("1 to 2", "129 to 130", "129 to 128")
         },
+        "2 to 3 in `extra = [4 * h / power for h in range(1, 2 * power, 2)][: heads - power]`, "
+        "number 2": "More extra slopes are made than are taken.",
         QUERIES: OTHER_INPUTS,
-        KEYS: OTHER_INPUTS,
     },
     "alibi-slopes-for-reaches": {
         f".double() dropped {ENDS}": ONE_IS_ENOUGH,

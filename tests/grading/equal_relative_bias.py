@@ -11,16 +11,13 @@ THROWN_AWAY = (
     "Distances below exact, which is 2 or more, take themselves as a bucket; what the logarithm "
     "gives for them is thrown away by torch.where."
 )
-PLACES = "in `queries, keys = [300, 5, 1000], [0, 997, 7, 297, 3, 1001]`"
-ALONE = "in `assert torch.allclose(together[:, a, b], alone[:, 0, 0], **close), (i, j)`"
-BEFORE = (
-    "in `assert torch.allclose(bias(last, places)[:, 0], bias(back, first)[..., 0], **close), "
-    '"before"`'
+PLACES = (
+    "in `queries, keys = torch.tensor([300, 5, 1000]), torch.tensor([0, 997, 7, 297, 3, 1001])`"
 )
-AFTER = (
-    "in `assert torch.allclose(bias(first, back)[:, 0], bias(places, last)[..., 0], **close), "
-    '"after"`'
-)
+ALONE = "in `assert torch.allclose(together[:, a, b], alone, rtol=0, atol=0.002), (a, b)`"
+PAIR = "in `alone = bias(queries[a : a + 1], keys[b : b + 1])[:, 0, 0]`"
+ENDS = "in `for query, key in ((places[-1:], places[:1]), (places[:1], places[-1:])):`"
+OF_BOTH = "in `of_keys, of_queries = bias(query, places)[:, 0], bias(places, key)[..., 0]`"
 OTHER_PLACES = (
     "The positions still have gaps, are not in order and lie on both sides of 256, 512 and 600, "
     "and the test meets a key at 0 further down, so all wrong versions are still rejected."
@@ -53,17 +50,30 @@ EQUAL = {
     },
     "distances-test": {
         PLACES: OTHER_PLACES,
-        f"None= dropped {ALONE}": (
-            "Right versions compute a number alone as they do among others, so no room is needed."
+        ALONE: (
+            "Right versions compute a number alone as they do among others, so no room is needed, "
+            "and wrong ones are off by more than a unit in some head, the first one included."
         ),
+        "rtol= dropped in `assert torch.allclose(of_keys, of_queries.flip(-1), rtol=0, "
+        "atol=0.002)`": "What is wrong for one token alone is so for near distances as well.",
+        "USub dropped in `assert torch.allclose(of_keys, of_queries.flip(-1), rtol=0, atol=0.002)`"
+        "": "There are two axes, so axis 1 is the last.",
         **{
-            f"0 to -1 {line}": "There is one element, so the last one is the first one."
-            for line in (ALONE, BEFORE, AFTER)
+            f"{change} in `places = torch.arange(6000)  # each as a key, and as a query: the same "
+            "distances backwards`": "A position more or less at the end: none errs there."
+            for change in ("6000 to 6001", "6000 to 5999")
         },
-        "0 to -1 in `back = places.flip(0)`": "There is one axis, so the last is the first.",
         **{
-            f"0 to -1 {line}, number 2": "There is one element, so the last one is the first one."
-            for line in (ALONE, BEFORE, AFTER)
+            f"{change} in `for a, b in [(a, b) for a in range(3) for b in range(6)]:`": (
+                "All other queries and keys are still compared."
+            )
+            for change in ("3 to 2", "6 to 5")
+        },
+        **{
+            f"{change} {line}{number}": "There is one element at the front, or the first is taken."
+            for line in (PAIR, ENDS, OF_BOTH)
+            for change in ("0 to -1", "1 to 2")
+            for number in ("", ", number 2")
         },
     },
     "far-tables": {
