@@ -10,6 +10,7 @@ import pytest
 from course_grading import findings
 from course_grading.claims import claims, page
 from course_grading.notebooks import RELEASED
+from course_lab import zoo
 from course_lab.figures.explorer import MIME, MOST_SETTINGS
 
 ROOT = Path(__file__).parents[1]
@@ -77,9 +78,13 @@ def test_prose_has_no_filler(path):
             assert not (found := re.search(FILLER, own, re.IGNORECASE)), (cell.id, found[0])
 
 
+def notation():
+    return (ROOT / "docs" / "notation.md").read_text(encoding="utf-8")
+
+
 def unused_words():
     """What the page of notation says is not used, from the table at its end."""
-    table = (ROOT / "docs" / "notation.md").read_text(encoding="utf-8").split("| not | but |")[1]
+    table = notation().split("| not | but |")[1]
     rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| ")]
     return [word.strip() for row in rows for word in row.split(",")]
 
@@ -94,6 +99,16 @@ def test_lessons_keep_to_the_words_of_the_course(path):
             quoted = "\n".join(line for line in cell.source.splitlines() if line.startswith(">"))
             prose = cell.source.replace(quoted, "") if quoted else cell.source
             assert not (found := re.search(pattern, prose, re.IGNORECASE)), (cell.id, found[0])
+
+
+def test_the_page_of_notation_says_what_each_scheme_is():
+    # The short routes leave out the lessons that do.
+    rows = re.findall(r"^\| ([^|]+?) \| .+ \| \d\d \|$", notation(), re.MULTILINE)
+    others = {"sinusoidal": "sinusoid", "learned": "learned table", "T5 bias": "T5's bias",
+              "Shaw": "Shaw's scheme", "Transformer-XL": "Transformer-XL's terms"}  # fmt: skip
+    schemes = {others.get(recipe.label, recipe.label) for recipe in zoo.RECIPES.values()}
+    methods = {"interpolation", "NTK-aware", "dynamic NTK", "by parts", "YaRN", "LongRoPE"}
+    assert schemes | methods <= {*rows}
 
 
 @every_notebook
