@@ -2,9 +2,9 @@
 
     .venv/bin/python tests/grading/messages.py [HOW_MANY] [SEED]
 
-Draws wrong answers from what the tests hold, a quarter from each: named mistakes, answers that
-must be refused, answers written blind, and solutions with one small change. Prints the task's
-title, the answer, what is known to be wrong with it, and the message.
+Draws wrong answers from what the tests hold, a third from each: named mistakes, answers that must
+be refused, and answers written blind. Prints the task's title, the answer, what is known to be
+wrong with it, and the message.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from io import StringIO
 from random import Random
 from typing import Any, NamedTuple
 
-from mutants import mutants, sheet_cells
+from mutants import sheet_cells
 from refused import REFUSED
 from test_blind import RELABELLED, blind_answers
 
@@ -61,13 +61,6 @@ def written_blind() -> Iterator[Wrong]:
             yield from _of_a_cell(one.slug, "see its comments", one.source)
 
 
-def changed_solutions() -> Iterator[Wrong]:
-    for slug, exercise in EXERCISES.items():
-        source = sheet_cells(sheet_of(exercise))[1].get(slug, "")
-        for what, changed in mutants(source):
-            yield from _of_a_cell(slug, f"changed: {what}", changed)
-
-
 def _of_a_cell(slug: str, known: str, source: str) -> Iterator[Wrong]:
     exercise = EXERCISES[slug]
     yield Wrong(slug, known, source, lambda: _run(exercise, source))
@@ -90,7 +83,7 @@ def main() -> int:
     """Print so many messages; answers that pass, or do not run, are not among them."""
     many, seed = (int(given) for given in (*sys.argv[1:], 100, 0)[:2])
     dice, shown = Random(seed), 0
-    kinds = [list(kind()) for kind in (by_mistake, to_be_refused, written_blind, changed_solutions)]
+    kinds = [list(kind()) for kind in (by_mistake, to_be_refused, written_blind)]
     while shown < many:
         wrong = dice.choice(kinds[shown % len(kinds)])
         exercise = EXERCISES[wrong.slug]
