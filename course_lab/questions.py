@@ -69,6 +69,12 @@ class Question:
     ceilings: Mapping[str, Callable[[Batch], float]] = field(default_factory=dict)
     """What simpler readers get in an exam, by name."""
 
+    @property
+    def all_steps(self) -> list[int]:
+        """The numbers of steps that any variant is trained for, the smallest first."""
+        further = {multiple for variant in self.variants.values() for multiple in variant.further}
+        return [multiple * self.steps for multiple in sorted({*self.multiples, *further})]
+
 
 class ValuesOnly(enc.PositionScheme):
     """Shaw's vectors on values alone."""
@@ -230,6 +236,17 @@ QUESTIONS: dict[str, Question] = {
         variants=BY_DISTANCE,
         ceilings={"bag of the names so far": bag(tasks.names_so_far)},
     ),
+    "one-before": Question(
+        "which token stood one before, without a mask?",
+        partial(tasks.steps_back, 1, 8),
+        DecoderConfig(9, 32, num_layers=2, num_heads=8, hidden_dim=64, causal=False),
+        length=16, batch=64, steps=600, chance=1 / 8, learning_rate=3e-3, multiples=(1, 5),
+        variants={
+            "ALiBi": Variant(alibi),
+            "ALiBi, start mark": Variant(alibi, task={"start_mark": True}),
+        },
+        ceilings={"both neighbours": bag(tasks.neighbours)},
+    ),
     "token-at-3": Question(
         "which token stands at position 3?",
         partial(tasks.token_at, 3, 8), replace(IN_16, num_layers=2),
@@ -267,7 +284,7 @@ QUESTIONS: dict[str, Question] = {
         length=16, batch=16, steps=250, chance=1 / 7,
         variants={
             "no position": Variant(none),
-            "Shaw, keys": Variant(partial(shaw, max_distance=16, values=False)),
+            "Shaw, keys": Variant(partial(shaw, max_distance=16, values=False), further=(48,)),
             "Shaw, values": Variant(partial(shaw, max_distance=16, keys=False)),
             "Shaw, both": Variant(partial(shaw, max_distance=16)),
         },
@@ -278,7 +295,8 @@ QUESTIONS: dict[str, Question] = {
         partial(tasks.own_index, vocab_size=16), replace(IN_16, num_layers=2),
         length=16, batch=64, steps=150, chance=1 / 16,
         variants={
-            "no position": Variant(none), "no position, causal": Variant(none, {"causal": True}),
+            "no position": Variant(none),
+            "no position, causal": Variant(none, {"causal": True}, further=(100,)),
             "RoPE, all see all": Variant(rope),
             "RoPE, causal": Variant(rope, {"causal": True}),
         },

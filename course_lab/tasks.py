@@ -23,15 +23,23 @@ class Batch(NamedTuple):
 Task = Callable[[torch.Generator], Batch]
 
 
-def steps_back(distance: int, vocab_size: int, length: int, batch: int = 64) -> Task:
-    """At every place: which token stood `distance` places before? Chance is 1 / vocab_size."""
+def steps_back(
+    distance: int, vocab_size: int, length: int, batch: int = 64, start_mark: bool = False
+) -> Task:
+    """At every place: which token stood `distance` places before? Chance is 1 / vocab_size.
+
+    With `start_mark` every text begins with a token that occurs nowhere else, vocab_size, and
+    which is no answer: a model needs a vocabulary of vocab_size + 1 then.
+    """
     if not 0 <= distance < length:
         raise ValueError(f"distance must be from 0 to length - 1 = {length - 1}, got {distance}")
 
     def draw(generator: torch.Generator) -> Batch:
         tokens = torch.randint(vocab_size, (batch, length), generator=generator)
+        if start_mark:
+            tokens[:, 0] = vocab_size
         targets = tokens.roll(distance, dims=1)
-        targets[:, :distance] = IGNORE
+        targets[:, : distance + start_mark] = IGNORE
         return Batch(tokens, targets)
 
     return draw
@@ -180,6 +188,12 @@ def past(batch: Batch, back: int = 1) -> Float[Tensor, "length length"]:
     """For each place those at least `back` before it: what a causal mask shows."""
     length = batch.tokens.shape[1]
     return torch.ones(length, length).tril(-back)
+
+
+def neighbours(batch: Batch) -> Float[Tensor, "length length"]:
+    """For each place the two next to it: what a reader has who cannot tell before from after."""
+    one_before = past(batch) - past(batch, back=2)
+    return one_before + one_before.T
 
 
 def bag_ceiling(batch: Batch, chances: Float[Tensor, "*batch length length"]) -> float:
