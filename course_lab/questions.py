@@ -57,7 +57,7 @@ class Question:
     config: DecoderConfig
     length: int  # trained
     batch: int
-    steps: int  # the lesson's own, the fewest
+    steps: int  # the lesson's own
     variants: Mapping[str, Variant]
     chance: float
     learning_rate: float = 1e-2
@@ -68,14 +68,12 @@ class Question:
     """A number for each question: accuracy is also kept by this number, in bins of `length`."""
     ceilings: Mapping[str, Callable[[Batch], float]] = field(default_factory=dict)
     """What simpler readers get in an exam, by name."""
-    on_page: bool = True
-    """Whether a lesson trains for it on the page, and not only here."""
 
     @property
-    def budgets(self) -> list[int]:
-        """All numbers of steps that a variant is trained for, the fewest first."""
-        further = {multiple for one in self.variants.values() for multiple in one.further}
-        return [self.steps * multiple for multiple in sorted({*self.multiples, *further})]
+    def all_steps(self) -> list[int]:
+        """The numbers of steps that any variant is trained for, the smallest first."""
+        further = {multiple for variant in self.variants.values() for multiple in variant.further}
+        return [multiple * self.steps for multiple in sorted({*self.multiples, *further})]
 
 
 class ValuesOnly(enc.PositionScheme):
@@ -241,14 +239,13 @@ QUESTIONS: dict[str, Question] = {
     "one-before": Question(
         "which token stood one before, without a mask?",
         partial(tasks.steps_back, 1, 8),
-        replace(IN_16, vocab_size=9, num_layers=2, num_heads=8),
-        length=16, batch=64, steps=600, learning_rate=3e-3, chance=1 / 8, multiples=(1, 5, 10),
-        on_page=False,
+        DecoderConfig(9, 32, num_layers=2, num_heads=8, hidden_dim=64, causal=False),
+        length=16, batch=64, steps=600, chance=1 / 8, learning_rate=3e-3, multiples=(1, 5),
         variants={
             "ALiBi": Variant(alibi),
             "ALiBi, start mark": Variant(alibi, task={"start_mark": True}),
         },
-        ceilings={"either of the two neighbours": bag(tasks.neighbours)},
+        ceilings={"both neighbours": bag(tasks.neighbours)},
     ),
     "token-at-3": Question(
         "which token stands at position 3?",
@@ -287,9 +284,7 @@ QUESTIONS: dict[str, Question] = {
         length=16, batch=16, steps=250, chance=1 / 7,
         variants={
             "no position": Variant(none),
-            "Shaw, keys": Variant(
-                partial(shaw, max_distance=16, values=False), further=(48,)
-            ),
+            "Shaw, keys": Variant(partial(shaw, max_distance=16, values=False), further=(48,)),
             "Shaw, values": Variant(partial(shaw, max_distance=16, keys=False)),
             "Shaw, both": Variant(partial(shaw, max_distance=16)),
         },
@@ -298,7 +293,7 @@ QUESTIONS: dict[str, Question] = {
     "own-place": Question(
         "at which place does this token stand?",
         partial(tasks.own_index, vocab_size=16), replace(IN_16, num_layers=2),
-        length=16, batch=64, steps=150, chance=1 / 16, on_page=False,
+        length=16, batch=64, steps=150, chance=1 / 16,
         variants={
             "no position": Variant(none),
             "no position, causal": Variant(none, {"causal": True}, further=(100,)),

@@ -28,7 +28,8 @@ def steps_back(
 ) -> Task:
     """At every place: which token stood `distance` places before? Chance is 1 / vocab_size.
 
-    With `start_mark` every text begins as those of `token_at` do, and nobody asks for the mark.
+    With `start_mark` every text begins with a token that occurs nowhere else, vocab_size, and
+    which is no answer: a model needs a vocabulary of vocab_size + 1 then.
     """
     if not 0 <= distance < length:
         raise ValueError(f"distance must be from 0 to length - 1 = {length - 1}, got {distance}")
@@ -183,16 +184,16 @@ def others(batch: Batch) -> Float[Tensor, "length length"]:
     return 1 - torch.eye(batch.tokens.shape[1])
 
 
-def neighbours(batch: Batch) -> Float[Tensor, "length length"]:
-    """For each place the one before it and the one after it, where they are."""
-    beside = torch.ones(batch.tokens.shape[1] - 1)
-    return beside.diag(1) + beside.diag(-1)
-
-
 def past(batch: Batch, back: int = 1) -> Float[Tensor, "length length"]:
     """For each place those at least `back` before it: what a causal mask shows."""
     length = batch.tokens.shape[1]
     return torch.ones(length, length).tril(-back)
+
+
+def neighbours(batch: Batch) -> Float[Tensor, "length length"]:
+    """For each place the two next to it: what a reader has who cannot tell before from after."""
+    one_before = past(batch) - past(batch, back=2)
+    return one_before + one_before.T
 
 
 def bag_ceiling(batch: Batch, chances: Float[Tensor, "*batch length length"]) -> float:

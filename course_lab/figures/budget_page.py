@@ -16,8 +16,8 @@ Written by `course results` from `course_lab/zoo/budgets.json`, which `course sh
 train small models for seconds; here each of these trainings was made again for more steps, on three
 seeds. Every column of steps has trainings of its own, whose learning rates fall to zero at their
 end. A number is the share of right answers: the mean over seeds and, after ±, half of the distance
-between the best seed and the worst. The first column of each length has the lesson's own steps,
-where a lesson trains on the page. A dash stands where only other models were trained for so long.
+between the best seed and the worst. The first column of each length has the lesson's own steps, and
+a dash stands where a model was not trained for so many steps.
 Under a table stands what simpler readers get, who know only some part of a text.
 """
 
@@ -53,7 +53,7 @@ def _lengths(slug: str) -> tuple[int, ...]:
 
 def _table(slug: str) -> str:
     question, lengths = QUESTIONS[slug], _lengths(slug)
-    steps = question.budgets
+    steps = question.all_steps
     found: dict[int, Curves] = {length: curves(slug, length=length) for length in lengths}
     rows = [
         [name, *(spread(found[n][name].get(count, ())) for n in lengths for count in steps)]

@@ -43,11 +43,13 @@ def budget(
     lengths: Sequence[int] | None = None,
     method: str | None = None,
     height: float = 3.8,
+    mark: bool = True,
 ) -> Figure:
     """Accuracy over the steps of training, for a question of `course_lab.questions`.
 
-    A line joins the means over seeds of each variant (default: all), and each seed is a dot. The
-    vertical line marks the lesson's own budget; levels are what simpler readers get, and chance.
+    A line joins the means over seeds of each variant (default: all), and each seed is a dot. A line
+    ends where the variant was not trained for longer. The vertical line marks the lesson's own
+    budget, unless `mark` is False; levels are what simpler readers get, and chance.
     There is a panel for each of `lengths` (default: the trained one); `method` is how a trained
     RoPE was stretched for the exam.
     """
@@ -55,13 +57,13 @@ def budget(
     fig, all_axes = style.figure(7.6, height, columns=len(panels), sharey=True, squeeze=False)
     for ax, length in zip(all_axes[0], panels, strict=True):
         found = curves(slug, variants, length, method)
+        steps = sorted({count for of_steps in found.values() for count in of_steps})
         for name, look in _looks(found):
             _draw(ax, name, found[name], look)
         _draw_levels(ax, levels(slug, length))
-        if question.on_page:
+        if mark:
             draw_mark(ax, f"the lesson's {question.steps} steps", question.steps)
         ax.set_xscale("log")
-        steps = sorted({count for of_steps in found.values() for count in of_steps})
         ax.set_xticks(steps, [str(count) for count in steps])
         ax.xaxis.set_minor_locator(NullLocator())
         ax.set(xlabel="training steps", ylim=(0, 1.13), yticks=np.linspace(0, 1, 6))
@@ -82,6 +84,7 @@ def budget_alt(
     variants: Iterable[str] | None = None,
     lengths: Sequence[int] | None = None,
     method: str | None = None,
+    mark: bool = True,
 ) -> str:
     """The alternative text of `budget`, with the same arguments: means over seeds."""
     question = QUESTIONS[slug]
@@ -91,9 +94,8 @@ def budget_alt(
         parts = [f"{name} {_ends(of_steps)}" for name, of_steps in found.items()]
         sentences += [f"In texts of {length} tokens: {'; '.join(parts)}.",
                       f"For comparison: {', '.join(levels(slug, length))}."]  # fmt: skip
-    if question.on_page:
-        sentences.append(f"The lesson's own budget is {question.steps} steps.")
-    return " ".join(sentences)
+    budget_of_lesson = [f"The lesson's own budget is {question.steps} steps."] if mark else []
+    return " ".join([*sentences, *budget_of_lesson])
 
 
 def _ends(of_steps: dict[int, list[float]]) -> str:
@@ -120,7 +122,7 @@ def curves(
     """What `budget` draws at one length. Raises ValueError for a variant that is not there."""
     question = QUESTIONS[slug]
     by_steps = {
-        steps: budgets.accuracies(slug, steps, length, method) for steps in question.budgets
+        steps: budgets.accuracies(slug, steps, length, method) for steps in question.all_steps
     }
     every = dict.fromkeys(name for found in by_steps.values() for name in found)
     chosen = every if variants is None else tuple(variants)

@@ -28,6 +28,12 @@ def test_token_at_asks_from_its_place_on(start_mark):
         assert (row[0] == 5) == start_mark and max(row[1:]) < 5
 
 
+def test_steps_back_with_a_start_mark_asks_for_letters_only():
+    batch = drawn(tasks.steps_back(2, 5, length=6, batch=40, start_mark=True))
+    for row, answers in zip(batch.tokens.tolist(), batch.targets.tolist(), strict=True):
+        assert answers == [IGNORE] * 3 + row[1:4] and row[0] == 5 and max(row[1:]) < 5
+
+
 def test_latest_name_is_the_last_one_read():
     batch = drawn(tasks.latest_name(30, names=4, batch=50))
     latest = None
@@ -112,7 +118,13 @@ def sees_past(text, at, distance=1):
     return at, text[at] if distance == 1 else None, sorted(text[: max(0, at - distance + 1)])
 
 
+def sees_mirrored(text, at):
+    """The text, or the same text backwards: which of the two is not known."""
+    return min((text, at), (text[::-1], len(text) - 1 - at))
+
+
 @pytest.mark.parametrize("kinds, answer, sees, chances", [
+    (3, back(1), sees_mirrored, tasks.neighbours),
     (3, back(2), sees_others, tasks.others),
     (3, back(2), sees_past, tasks.past),
     (2, back(3), partial(sees_past, distance=2), partial(tasks.past, back=2)),

@@ -6,6 +6,7 @@ from matplotlib.colors import to_hex
 
 from course_lab import budgets
 from course_lab.budgets import Unit
+from course_lab.figures import budget_page
 from course_lab.figures.budgets import budget, budget_alt, curves
 from course_lab.figures.style import SCHEMES
 from course_lab.questions import QUESTIONS, ceilings
@@ -22,7 +23,7 @@ def accuracy(unit, length, method=None):
 @pytest.fixture(autouse=True)
 def stored(tmp_path, monkeypatch):
     monkeypatch.setattr(budgets, "RESULTS", tmp_path / "budgets.json")
-    for slug in ("six-back", "token-at-3", "recall"):
+    for slug in ("six-back", "token-at-3", "recall", "last-seen"):
         units = budgets.units_of(slug)
         records = [
             {**unit._asdict(), "method": method, "length": length, "asked": 1000,
@@ -76,6 +77,22 @@ def test_variants_of_a_scheme_have_its_colour_and_looks_of_their_own():
     assert {to_hex(color).upper() for color, _ in looks[1:]} == {SCHEMES["clipped bias"]["color"]}
     hollow = {dot.get_color(): dot.get_markerfacecolor() for dot in dots}
     assert hollow[looks[1][0]] == "white" and len(hollow) == 2
+
+
+def test_a_variant_alone_goes_on_to_more_steps():
+    [ax] = budget("last-seen", "t").axes
+    assert sorted(line.get_xdata()[-1] for line in drawn(ax, "lines")) == [2500, 2500, 2500, 12_000]
+    assert [label.get_text() for label in ax.get_xticklabels()][-1] == "12000"
+    page = budget_page._table("last-seen").splitlines()
+    assert page[0].split(" | ")[-1].startswith("16 tokens, 12000 steps")
+    for row in (row for row in page[2:] if row.startswith("|")):
+        assert row.endswith("| - |") == ("Shaw, keys" not in row)
+
+
+def test_the_lesson_s_budget_is_not_marked_where_no_lesson_trains():
+    [ax] = budget("token-at-3", "t", mark=False).axes
+    assert not any("lesson" in text.get_text() for text in ax.texts)
+    assert "lesson" not in budget_alt("token-at-3", mark=False)
 
 
 def test_a_panel_for_each_length_and_another_reader():
