@@ -10,6 +10,7 @@ import pytest
 from course_grading import findings
 from course_grading.claims import claims, page
 from course_grading.notebooks import RELEASED
+from course_lab import zoo
 from course_lab.figures.explorer import MIME, MOST_SETTINGS
 
 ROOT = Path(__file__).parents[1]
@@ -94,6 +95,28 @@ def test_lessons_keep_to_the_words_of_the_course(path):
             quoted = "\n".join(line for line in cell.source.splitlines() if line.startswith(">"))
             prose = cell.source.replace(quoted, "") if quoted else cell.source
             assert not (found := re.search(pattern, prose, re.IGNORECASE)), (cell.id, found[0])
+
+
+SHORT_ROUTES = ("01", "02", "08", "09", "10", "13", "14", "15", "16")
+SCHEMES = (
+    "no position", "sinusoid", "sinusoidal", "learned table", "clipped bias", "T5", "ALiBi",
+    "KERPLE", "FIRE", "Shaw", "Transformer-XL", "RoPE", "partial RoPE", "p-RoPE",
+    "interpolation", "NTK-aware", "dynamic NTK", "by parts", "Llama 3's rule", "YaRN", "LongRoPE",
+    "xPos", "CoPE",
+)  # fmt: skip
+
+
+def test_schemes_of_the_short_routes_have_a_row_in_the_notation():
+    page = (ROOT / "docs" / "notation.md").read_text(encoding="utf-8")
+    table = page.split("## Schemes")[1].split("## Words that are not used")[0]
+    rows = " | ".join(line.split("|")[1] for line in table.splitlines() if line.startswith("| "))
+    routes = [path for path in LESSONS if path.stem[:2] in SHORT_ROUTES]
+    prose = "\n".join(c.source for path in routes for c in cells(path) if c.cell_type == "markdown")
+    named = [scheme for scheme in SCHEMES if re.search(rf"\b{scheme}\b", prose, re.IGNORECASE)]
+    assert {"ALiBi", "Shaw", "YaRN", "CoPE"} <= {*named}
+    assert not [scheme for scheme in named if scheme.lower() not in rows.lower()]
+    labels = {zoo.recipe(name).label for name in zoo.RECIPES}
+    assert not [label for label in labels if label.lower() not in rows.lower()]
 
 
 @every_notebook
