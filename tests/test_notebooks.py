@@ -101,14 +101,25 @@ def test_lessons_keep_to_the_words_of_the_course(path):
             assert not (found := re.search(pattern, prose, re.IGNORECASE)), (cell.id, found[0])
 
 
-def test_the_page_of_notation_says_what_each_scheme_is():
-    # The short routes leave out the lessons that do.
-    rows = re.findall(r"^\| ([^|]+?) \| .+ \| \d\d \|$", notation(), re.MULTILINE)
-    others = {"sinusoidal": "sinusoid", "learned": "learned table", "T5 bias": "T5's bias",
-              "Shaw": "Shaw's scheme", "Transformer-XL": "Transformer-XL's terms"}  # fmt: skip
-    schemes = {others.get(recipe.label, recipe.label) for recipe in zoo.RECIPES.values()}
-    methods = {"interpolation", "NTK-aware", "dynamic NTK", "by parts", "YaRN", "LongRoPE"}
-    assert schemes | methods <= {*rows}
+SHORT_ROUTES = ("01", "02", "08", "09", "10", "13", "14", "15", "16")
+SCHEMES = (
+    "no position", "sinusoid", "sinusoidal", "learned table", "clipped bias", "T5", "ALiBi",
+    "KERPLE", "FIRE", "Shaw", "Transformer-XL", "RoPE", "partial RoPE", "p-RoPE",
+    "interpolation", "NTK-aware", "dynamic NTK", "by parts", "Llama 3's rule", "YaRN", "LongRoPE",
+    "xPos", "CoPE",
+)  # fmt: skip
+
+
+def test_schemes_of_the_short_routes_have_a_row_in_the_notation():
+    table = notation().split("## Schemes")[1].split("## Words that are not used")[0]
+    rows = " | ".join(line.split("|")[1] for line in table.splitlines() if line.startswith("| "))
+    routes = [path for path in LESSONS if path.stem[:2] in SHORT_ROUTES]
+    prose = "\n".join(c.source for path in routes for c in cells(path) if c.cell_type == "markdown")
+    named = [scheme for scheme in SCHEMES if re.search(rf"\b{scheme}\b", prose, re.IGNORECASE)]
+    assert {"ALiBi", "Shaw", "YaRN", "CoPE"} <= {*named}
+    assert not [scheme for scheme in named if scheme.lower() not in rows.lower()]
+    labels = {zoo.recipe(name).label for name in zoo.RECIPES}
+    assert not [label for label in labels if label.lower() not in rows.lower()]
 
 
 @every_notebook
