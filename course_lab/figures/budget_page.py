@@ -18,7 +18,8 @@ seeds. Every column of steps has trainings of its own, whose learning rates fall
 end. A number is the share of right answers: the mean over seeds and, after ±, half of the distance
 between the best seed and the worst. The first column of each length has the lesson's own steps, and
 a dash stands where a model was not trained for so many steps. (No lesson trains for own-place and
-one-before; their first column has the fewest steps.) Under a table stands what simpler readers get, who know only some part of a text.
+one-before; their first column has the fewest steps.) Under a table stands what simpler readers get,
+who know only some part of a text.
 """
 NO_LESSON = ("one-before", "own-place")  # trains for these; lessons read what is stored
 
