@@ -12,7 +12,7 @@ from torch import Tensor
 
 from course_grading.domain import Described, Number, Positions, Tensors
 from course_grading.exercise import Case, Exercise, Mistake, Property, Version, mistake
-from course_grading.specs.draw import COUNTS_ITSELF, normal, shuffled
+from course_grading.specs.draw import normal, shuffled
 from course_grading.specs.stretching import FIVE_DIGITS, LIBRARY, by_itself, frequencies_of, raised
 
 # predict: where a stale key seems to stand -----------------------------------------------------
@@ -488,6 +488,7 @@ def _turn_on_cases(rng: Random) -> list[Case]:
         three, {**three, "positions": torch.tensor([3, 40, 90])},
         {**three, "now": frequencies_of(8, 90_000.0)},
         {**three, "was": three["was"] * 0.9},
+        {**three, "was": three["now"].repeat(3, 1)},
         {**three, "turned": three["turned"].double() / 3},
         case((2, 6), torch.arange(5), dtype=torch.float64),
         case((2, 3, 4), shuffled(rng, 5, 300)),
@@ -554,7 +555,9 @@ TURN_ON = Exercise(
                 "Each key has its own row of `was`, since it came at its own length. You take the "
                 "first row for all of them.",
                 _turning_on(lambda at, was, now: at * (now - was[:1]))),
-        Mistake("positions not used", COUNTS_ITSELF,
+        Mistake("positions not used",
+                "You count the keys 0, 1, 2, ... in the tensor. Texts may start late, have gaps, "
+                "or come in another order: read the positions.",
                 lambda turned, positions, was, now: _turn_on(
                     turned, torch.arange(len(positions)), was, now)),
         Mistake("pairs of neighbours",

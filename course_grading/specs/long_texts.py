@@ -495,7 +495,7 @@ WINDOW_TEST = Exercise(
                 "It shows as many keys in each row as a right one, but not the same: compare the "
                 "mask place by place."),
         Version("rows in the opposite order", False, _rows_turned_over,
-                "It shows as many keys as a right one: compare the mask place by place."),
+                "The mask of the last query stands in the first row: compare the mask row by row."),
         Version("no mask at all for a long window", False, _long_windows_without_mask,
                 "Ask for a window that is longer than the text, too, with keys after a query."),
     ),

@@ -237,6 +237,7 @@ REFUSED = {
         short_texts_forgotten, negative_strides_forgotten, stops_when_the_rest_is_short,
     ],
     "long-corpus-bits": [
+        lambda losses, counted: (losses[counted].mean() / math.log(2))[None],
         from_the_first_counted, up_to_the_last_counted, weighted_means_of_rows,
         means_of_rows_that_count, in_float16, with_0_69, first_row_s_mask, last_places_only,
         median_of_bytes,

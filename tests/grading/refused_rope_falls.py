@@ -147,6 +147,13 @@ def asks_for_three_bits(bits):
     assert bits(row * 7 % 20, stretch, row) - bits(row, stretch, row) > 3
 
 
+def the_same_row_twice(bits):
+    dice = torch.Generator().manual_seed(4)
+    row, stretch = torch.randperm(26, generator=dice)[:22], 30 + torch.arange(320) % 60
+    other = row[torch.randperm(22, generator=dice)]
+    assert bits(other, stretch, row) - bits(row.clone(), stretch, row) >= 0.9
+
+
 REFUSED = {
     "long-looks-near": [48.1, 49.3, 47, 50, 51, 75, 24.3, 99.3, 150, 0, -48.7, 0.0316, 4.74],
     "long-right-by-distance": [
@@ -155,7 +162,7 @@ REFUSED = {
     ],
     "long-reads-test": [
         a_long_stretch_alone, fresh_letters_far, order_after_200, order_right_before,
-        order_the_wrong_way_round, asks_for_three_bits,
+        order_the_wrong_way_round, asks_for_three_bits, the_same_row_twice,
     ],
     "long-stopped-pairs": [
         limit_of_places, later_keys_at_0, as_many_of_the_slowest, as_many_of_the_fastest,

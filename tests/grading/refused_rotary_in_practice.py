@@ -340,6 +340,19 @@ far_too_generous = all_alike(lambda pairs: pairs.norm(dim=-1), tolerance=3)
 largest_of_a_pair = all_alike(lambda pairs: pairs.abs().amax(dim=-1))
 
 
+def turned_alike_in_all_rows(x, turned):
+    """Lengths are kept, and the angle between before and after is the same one in every row."""
+    answers = []
+    for first, second in ((slice(0, None, 2), slice(1, None, 2)),
+                          (slice(0, x.shape[1] // 2), slice(x.shape[1] // 2, None))):  # fmt: skip
+        before, after = (torch.complex(t.double()[:, first], t.double()[:, second])
+                         for t in (x, turned))  # fmt: skip
+        kept = bool(((before.abs() - after.abs()).abs() < 1e-4).all())
+        turns = after / before
+        answers.append(kept and bool(((turns - turns[0]).abs() < 1e-4).all()))
+    return tuple(answers)
+
+
 REFUSED = {
     "rotary-convert-weights": [
         width_from_columns, as_in_the_script_of_transformers, first_head_only, through_bfloat16,
@@ -362,6 +375,6 @@ REFUSED = {
     ],
     "rotary-which-layout": [
         by_scores_of_neighbours, last_pair_alone, mean_length, exactly_equal, far_too_generous,
-        largest_of_a_pair,
+        largest_of_a_pair, turned_alike_in_all_rows,
     ],
 }  # fmt: skip
