@@ -39,11 +39,11 @@ def _parts(right: Any, got: Any) -> Iterator[Pair]:
         yield right, got
 
 
-def _close(right: Tensor, got: Tensor) -> bool:
-    """Equal in shape, and in half of the digits of the coarser dtype."""
+def _close(right: Tensor, got: Tensor, digits: float = 0.5) -> bool:
+    """Equal in shape, and in this share of the digits of the coarser dtype."""
     if right.shape != got.shape:
         return False
-    coarser = max(_eps(right), _eps(got)) ** 0.5
+    coarser = max(_eps(right), _eps(got)) ** digits
     one, other = (tensor.to(torch.complex128) for tensor in (right, got))
     finite = one[one.isfinite()].abs()
     size = float(finite.max()) if finite.numel() else 0.0
@@ -58,11 +58,12 @@ def _eps(tensor: Tensor) -> float:
 _RELATIONS: tuple[tuple[str, str, Callable[[Tensor, Tensor], bool]], ...] = (
     ("another dtype", "The numbers are right, but not their dtype.",
      lambda right, got: right.dtype != got.dtype and _eps(got) <= _eps(right)
-     and _close(right, got)),
+     and _close(right, got, digits=0.9)),
     ("a coarser dtype", "The numbers are right as far as their dtype can say, but it says less "
      "than the task asks for.",
      lambda right, got: _eps(got) > _eps(right) and _close(right, got)),
-    ("right to a few digits only", "The numbers are nearly right: digits get lost on the way.",
+    ("right to a few digits only", "No number is far off, but digits get lost on the way, in the "
+     "call that is shown or in another.",
      lambda right, got: right.dtype.is_floating_point and _close(right, got)),
     ("two axes exchanged", "The numbers are right; the last two axes stand the other way round.",
      lambda right, got: right.ndim >= 2 and right.shape != got.shape and _close(right.mT, got)),

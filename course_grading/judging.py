@@ -158,7 +158,7 @@ def _judge_function(exercise: Exercise, questions: list[Any], outcomes: list[Out
     if fact is None and (likely := _named_here(exercise, questions, right, outcomes, first)):
         message += (
             f"\nIn this call your answer gives what this mistake gives: {likely.name}. {likely.why}"
-            "\nIn another call it gives something else, so there is more to mend."
+            "\nIn another call it gives something else: mend this first, and check again."
         )
     elif fact := fact or _common(exercise, right, problems):
         message += f"\n{fact.why}"

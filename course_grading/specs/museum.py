@@ -78,8 +78,9 @@ WAVES = Exercise(
         Mistake("never whole numbers with a remainder", "Dividing whole numbers loses nothing "
                 "where the factor divides them: ask for positions that it does not divide.",
                 _embed_test(FAR, 1)),
-        Mistake("no position beyond 1023", "The version that is left has 1024 rows, and reads the "
-                "last one for every later position. Ask for one of these, with factor 1.",
+        Mistake("no position beyond 1023", "Divided by its factor, no position of your test is "
+                "above 1023. The version that is left has 1024 rows, and reads the last one for "
+                "all later positions. Ask for 1500, say, with factor 1.",
                 _embed_test(NEAR)),
         Mistake("no odd position beyond 256 in bfloat16", "Models run in bfloat16. Call it with x "
                 "in bfloat16, and with odd positions beyond 256: with factor 1, all positions up "

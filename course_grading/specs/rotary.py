@@ -31,9 +31,9 @@ BY_HAND = Exercise(
     ),
     mistakes=(
         Mistake("turned the wrong way",
-                "This is the score after a quarter turn to the right, or after three quarters to "
-                "the left. The query stands 25 positions after the key, 25 = 6 * 4 + 1, so it has "
-                "turned a quarter further to the left: (x, y) becomes (-y, x).", 7),
+                "This is the score if the query turns a quarter to the right, or the key to the "
+                "left. The query stands 25 positions after the key, 25 = 6 * 4 + 1, so the query "
+                "has turned a quarter further to the left: (x, y) becomes (-y, x).", 7),
         Mistake("not turned at all",
                 "This is the product of the two vectors at the same position. They are 25 apart.",
                 6),

@@ -148,7 +148,7 @@ ENCODING = Exercise(
                 "Every pair has frequency 1. Is the exponent 0 for all, as with //?",
                 _varied(lambda i, dim: 0 * i)),
         Mistake("exponents that reach 1",
-                "The last exponent is (dim - 2) / dim, a little less than 1: divide 2i by dim.",
+                "Your last exponent is 1. It should be (dim - 2) / dim: divide 2i by dim.",
                 _varied(lambda i, dim: torch.linspace(0, 1, dim // 2).double())),
         Mistake("a frequency for every column",
                 "The exponent belongs to the pair, not to the column: columns 2i and 2i + 1 both "
