@@ -440,9 +440,11 @@ def _named_here(
     """The one mistake that gives what the answer gives in the call that is shown.
 
     Two mistakes at once do elsewhere what neither of them does. Of an exception nothing is said,
-    and nothing where two mistakes give the same.
+    nor of a yes or no, which many give, and nothing where two mistakes give the same.
     """
     if "raised" in outcomes[at] or "raised" in right[at].outcome:
+        return None
+    if exercise.kind == "design" or not _many_values(decode(outcomes[at]["value"])):
         return None
     again = any("again" in outcome for outcome in outcomes)
     alike = []
@@ -452,6 +454,15 @@ def _named_here(
             if _fail_alike(exercise, right[at], wrong, outcomes[at]):
                 alike.append(mistake)
     return alike[0] if len(alike) == 1 else None
+
+
+def _many_values(value: Any) -> bool:
+    """Whether a result is one of so many that two answers hardly agree by chance."""
+    if isinstance(value, (list, tuple)):
+        return any(map(_many_values, value))
+    if isinstance(value, Tensor):
+        return value.dtype != torch.bool and value.numel() > 1
+    return isinstance(value, float)
 
 
 def _fail_alike(exercise: Exercise, truth: Truth, wrong: Outcome, outcome: Outcome) -> bool:
