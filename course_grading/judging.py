@@ -479,15 +479,22 @@ def _fail_alike(exercise: Exercise, truth: Truth, wrong: Outcome, outcome: Outco
     theirs, got = decode(wrong["value"]), decode(outcome["value"])
     as_theirs = Right(theirs, _wide(theirs), roundings=None)
     same = disagreement(as_theirs, got) is None
-    if not same and truth.scale is not None:  # off by what rounds on the way, and far from right
-        by_rounding = Right(theirs, _wide(theirs), truth.scale, exercise.roundings)
-        far = replace(truth.right(exercise), roundings=10 * exercise.roundings)
-        same = disagreement(by_rounding, got) is None and disagreement(far, got) is not None
+    if not same and truth.scale is not None:
+        same = _same_but_for_rounding(exercise, truth, theirs, got)
     if not same or not ("again" in wrong or "again" in outcome):
         return same
     # without "again" the second time was as the first; with it, it may differ by a rounding only
     second = (wrong.get("again", wrong), outcome.get("again", outcome))
     return _fail_alike(exercise, truth, *second)
+
+
+def _same_but_for_rounding(exercise: Exercise, truth: Truth, theirs: Any, got: Any) -> bool:
+    """Whether two wrong results, both far from right, differ by what is rounded on the way."""
+    far = replace(truth.right(exercise), roundings=10 * exercise.roundings)
+    problems = [disagreement(far, value) for value in (theirs, got)]
+    if any(problem is None or problem.form for problem in problems):
+        return False
+    return disagreement(Right(theirs, _wide(theirs), truth.scale, exercise.roundings), got) is None
 
 
 # Numbers

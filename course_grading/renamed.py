@@ -114,7 +114,7 @@ EXERCISES = {
 ASKED_ANEW = {
     "sinusoidal-half-similarity", "t5-bucket", "shaw-memory", "transformer-xl-strangers",
     "rotary-score-by-hand", "rotary-fooled-head", "yarn-score-growth", "yarn-read-config",
-    "yarn-least-base",
+    "yarn-least-base", "alibi-half-precision",
 }  # fmt: skip
 """Exercises that ask another question than in the first edition, so that an answer to the old
 question is no answer to them."""

@@ -195,8 +195,11 @@ def test_grading_a_sheet_of_the_first_edition_says_so(
     verdicts = {one["id"]: one for notebook in graded for one in notebook["exercises"]}
     for number, slug in renamed.EXERCISES.items():
         if number.startswith("4-"):
-            wanted = "failed" if slug in renamed.ASKED_ANEW else "passed"
-            assert verdicts.pop(slug)["verdict"] == wanted
+            found = verdicts.pop(slug)
+            if EXERCISES[slug].kind == "test":  # there are more wrong versions to find
+                assert found["points"] > 0
+            else:
+                assert found["verdict"] == ("failed" if slug in renamed.ASKED_ANEW else "passed")
     new = "the first edition did not have this exercise. Its cell is in today's 0"
     assert verdicts and all(one["verdict"] == "missing" for one in verdicts.values())
     assert all(one["message"].startswith(new) for one in verdicts.values())
