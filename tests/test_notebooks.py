@@ -18,6 +18,9 @@ LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 SOLUTIONS = sorted((ROOT / "solutions").glob("*.ipynb"))
 MOST_LINES, MOST_WORDS, MOST_CODE_CELLS_IN_A_ROW = 12, 120, 2
 FILLER = r"\b(simply|just|of course|obviously|clearly|basically|delve|let's)\b|!(?=\s|$)"
+BOUND = r"at least|at most|up to|more than|less than|fewer than|over|under|below|above|within"
+ROUNDED = r"\{[^{}]*:[+,]?(\.\d)?[fg%]\}"  # round to the nearest: course_lab.bounds rounds outward
+ROUNDED_BOUND = rf"\b({BOUND}) {ROUNDED}|{ROUNDED}( \w+)? or (more|less)\b"
 
 
 def cells(path):
@@ -67,6 +70,14 @@ def test_cells_are_short(path):
         else:
             in_a_row = 0
             assert len(words(cell)) <= MOST_WORDS, (cell.id, len(words(cell)))
+
+
+@every_notebook
+def test_printed_bounds_are_rounded_outward(path):
+    for cell in cells(path):
+        if cell.cell_type == "code":
+            joined = re.sub(r'"\s*f?"', "", cell.source)  # a string in pieces is one string
+            assert not (found := re.search(ROUNDED_BOUND, joined)), (cell.id, found[0])
 
 
 @every_notebook
