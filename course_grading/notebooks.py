@@ -110,28 +110,35 @@ def listed(cells: Sequence[Cell]) -> list[Listed]:
 
 
 def read(path: Path) -> list[Cell]:
-    """The cells of a notebook."""
+    """The cells of a notebook. Raises NotebookError for a file that is none."""
     if path.exists() and not path.is_file():  # a pipe would be waited for without end
         raise NotebookError(f"{path.name} is no file that could be read")
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        content = path.read_bytes()
     except OSError as error:
         raise NotebookError(f"{path.name} cannot be read: {error.strerror}") from None
+    return cells_of(content, path.name)
+
+
+def cells_of(content: bytes, name: str) -> list[Cell]:
+    """The cells of a notebook with this content. Raises NotebookError, which names it."""
+    try:
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise NotebookError(f"{path.name} is no notebook: it is not text") from None
+        raise NotebookError(f"{name} is no notebook: it is not text") from None
     if not text.strip():
-        raise NotebookError(f"{path.name} is empty")
+        raise NotebookError(f"{name} is empty")
     if re.search(r"^(<{7} |>{7} )", text, re.MULTILINE):
         raise NotebookError(
-            f"{path.name} has the marks of a merge that met a conflict: take one side, as with "
-            f"`git checkout --ours {path.name}`"
+            f"{name} has the marks of a merge that met a conflict: take one side, as with "
+            f"`git checkout --ours {name}`"
         )
     try:
         cells = json.loads(text).get("cells")
     except (ValueError, AttributeError, RecursionError) as error:
-        raise NotebookError(f"{path.name} is no notebook, or truncated: {error!s:.90}") from None
+        raise NotebookError(f"{name} is no notebook, or truncated: {error!s:.90}") from None
     if not isinstance(cells, list):
-        raise NotebookError(f"{path.name} is no notebook of format 4: it has no cells")
+        raise NotebookError(f"{name} is no notebook of format 4: it has no cells")
     return [Cell.of(cell) for cell in cells if isinstance(cell, dict)]
 
 

@@ -109,14 +109,19 @@ def _elsewhere(folder: Path, sheets: dict[str, Path]) -> str:
 
 
 def recognised(path: Path, sheets: dict[str, Path]) -> list[Path]:
-    """The released sheets whose answers or checks are in the file at `path`.
-
-    There are several if the file is an earlier release's sheet that was split since.
-    """
+    """The released sheets whose answers or checks are in the file at `path`."""
     try:
-        mine = _names(as_today(notebooks.read(path)))
+        return alike(notebooks.read(path), sheets)
     except NotebookError:
         return []
+
+
+def alike(cells: list[Cell], sheets: dict[str, Path]) -> list[Path]:
+    """The released sheets whose answers or checks are among these cells.
+
+    There are several if they are of an earlier release's sheet that was split since.
+    """
+    mine = _names(as_today(cells))
     return [sheet for sheet in sheets.values() if mine & _names(notebooks.read(sheet))]
 
 

@@ -20,6 +20,8 @@ NEXT_STEPS = {
     "missing": "`course reset {number}` brings the cell back, `course exercises` a notebook.",
 }
 """What to do about each verdict."""
+LONGEST = 10_000
+"""Letters of a message."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,12 @@ class Verdict:
         }
 
 
+def printable(text: str, keep: str = "") -> str:
+    """Without what a terminal would take for a command; other white space is a space."""
+    shown = (c if c.isprintable() or c in keep else " " * c.isspace() for c in text)
+    return "".join(shown)
+
+
 def next_step(number: str, verdict: str) -> str:
     """What to do about a verdict on the exercise of this number."""
     return NEXT_STEPS[verdict].format(number=number)
@@ -80,8 +88,8 @@ class Graded:
 
     @property
     def message(self) -> str:
-        """Without control characters: it may quote the learner's, in terminals and XML."""
-        return "".join(c for c in self.verdict.message if c.isprintable() or c == "\n")
+        """Without control characters, and cut: it may quote the learner's, in terminals and XML."""
+        return printable(self.verdict.message[:LONGEST], keep="\n")
 
     def plain(self) -> dict[str, Any]:
         return {

@@ -1,105 +1,143 @@
-"""Unpack what a platform sends, without trusting it: names that climb out, bombs, links."""
+"""What a class handed in, file by file: in a folder, in a zip, and in the zips in these.
+
+Nothing is unpacked to the disk. A name is what a platform or a learner wrote, and is only ever
+compared: names that climb out, that are too long or that stand there twice do no harm.
+"""
 
 from __future__ import annotations
 
 import os
 import re
-import shutil
 import stat
 import time
+import unicodedata
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
+from io import BytesIO
 from pathlib import Path, PurePosixPath
+from typing import IO, NamedTuple
 
 from course_lab.errors import CourseError
 
-WANTED = (".ipynb", ".txt", ".zip")
-"""What is unpacked: notebooks, nbgrader's timestamp.txt, and archives that learners handed in. Of
-other files only the names are kept."""
 LARGEST = 50_000_000
 """Bytes of one file."""
-LARGEST_IN_ALL = 4_000_000_000
-LARGEST_INSIDE = 200_000_000
-"""Bytes of all files of an archive that one learner handed in."""
 MOST = 100_000
 """Entries of one archive."""
-BROKEN = (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, OSError, EOFError)
+BROKEN = (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, OSError, EOFError,
+          ValueError)  # fmt: skip
 """What Python raises for archives that are damaged, encrypted, or packed in an unknown way."""
 UTF8 = 0x800
 
 
-def unpack(archive: Path, into: Path) -> None:
-    """Unpack a zip into the new folder `into`.
+class File(NamedTuple):
+    """One file that was handed in, or what stands in the place of one."""
 
-    Raises CourseError for an archive that is broken or encrypted, that would write outside of
-    `into`, or that is larger than any class needs. Nothing of it is left then.
+    below: str
+    """Its path below what was given, with `/`, in one Unicode form."""
+    size: int
+    """Bytes."""
+    saved: float
+    """When, in seconds since 1970. Of what lies in a learner's archive: when the archive was."""
+    read: Callable[[], bytes]
+    """Its content. Raises CourseError, which names it, for what cannot be read."""
+
+
+def files_of(given: Path) -> list[File]:
+    """All files in a folder, or in a zip.
+
+    Raises CourseError if there is nothing at `given`, and for an archive that is broken, or that
+    would write outside of its folder.
     """
-    _unpack(archive, into, LARGEST_IN_ALL, str(archive))
+    if given.is_dir():
+        return sorted(_in_folder(given))
+    if not given.exists():
+        raise CourseError(f"there is no folder or zip {given}")
+    return list(_in_zip(given, str(given)))
 
 
-def unpack_inside(folder: Path) -> dict[Path, str]:
-    """Turn each archive that a learner handed in, below `folder`, into a folder of its name.
+def files_inside(archive: File) -> list[File]:
+    """All files in a zip that a learner handed in; archives in it stay closed.
 
-    One that cannot be unpacked is taken away, and returned with the reason: it must not hold up
-    the class. Archives in these archives stay closed.
+    Raises CourseError for one that cannot be opened.
     """
-    refused, left = {}, LARGEST_IN_ALL
-    for archive in sorted(folder.rglob("*.[zZ][iI][pP]")):
-        if archive.is_symlink() or not archive.is_file():
-            continue
-        packed = archive.replace(archive.with_name(f"{archive.name}.packed"))
-        try:
-            left -= _unpack(packed, archive, min(left, LARGEST_INSIDE), archive.name)
-        except CourseError as error:
-            refused[archive] = str(error)
-        packed.unlink()
-    return refused
+    name = PurePosixPath(archive.below).name
+    return [
+        file._replace(below=f"{archive.below}/{file.below}", saved=archive.saved)
+        for file in _in_zip(BytesIO(archive.read()), name)
+    ]
 
 
-def _unpack(archive: Path, into: Path, most: int, name: str) -> int:
-    """Unpack one archive, called `name` in what is said of it; returns the bytes of its files."""
-    into.mkdir(parents=True)
-    unpacked = 0
+def _in_folder(folder: Path) -> Iterator[File]:
+    closed: list[Path] = []  # folders that are not looked into; a `*` stands for what is in them
+
+    def keep(error: OSError) -> None:
+        closed.append(Path(error.filename))
+
+    for place, folders, names in os.walk(folder, onerror=keep):
+        for name in names:
+            path = Path(place, name)
+            found = path.lstat()
+            below = path.relative_to(folder).as_posix()
+            yield _file(below, found.st_size, found.st_mtime, partial(_read, path))
+        links = (Path(place, name) for name in folders)
+        closed += [path for path in links if path.is_symlink()]
+    for path in closed:
+        yield _file(f"{path.relative_to(folder).as_posix()}/*", 0, 0.0, partial(_read, path))
+
+
+def _file(below: str, size: int, saved: float, read: Callable[[str], bytes]) -> File:
+    below = unicodedata.normalize("NFC", below)
+    return File(below, size, saved, partial(read, below))
+
+
+def _read(path: Path, below: str) -> bytes:
+    """Of a plain file alone: a link may lead to what is not the learner's, a pipe has no end."""
+    kind = path.lstat().st_mode
+    if stat.S_ISLNK(kind):
+        raise CourseError(f"{below} is a link, and was left out: the file itself is needed")
+    if stat.S_ISREG(kind):
+        _must_be_small(below, path.lstat().st_size)
+    elif not stat.S_ISDIR(kind):
+        raise CourseError(f"{below} is no file that could be read")
     try:
-        with zipfile.ZipFile(archive) as opened:
-            for entry, path in _entries(name, opened):
-                target = into / path
-                target.parent.mkdir(parents=True, exist_ok=True)
-                if target.suffix.lower() not in WANTED:
-                    target.touch()
-                    continue
-                unpacked += entry.file_size
-                if unpacked > most or entry.file_size > LARGEST:
-                    raise CourseError(
-                        f"{name} would unpack to more than notebooks need ({path} alone has "
-                        f"{entry.file_size:,} bytes): take it out, and zip the rest again"
-                    )
-                with opened.open(entry) as source, target.open("wb") as copy:
-                    shutil.copyfileobj(source, copy)
-                _keep_time(entry, target)
-    except BaseException as error:
-        shutil.rmtree(into)
-        if isinstance(error, BROKEN):
-            raise CourseError(f"{name} cannot be unpacked: {error}") from error
-        raise
-    return unpacked
+        with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
+            return file.read(LARGEST)
+    except OSError as error:
+        raise CourseError(f"{below} cannot be read: {error.strerror}") from error
 
 
-def _entries(archive: str, opened: zipfile.ZipFile) -> Iterator[tuple[zipfile.ZipInfo, str]]:
+def _must_be_small(below: str, size: int) -> None:
+    if size > LARGEST:
+        raise CourseError(f"{below} has {size:,} bytes, more than any notebook needs")
+
+
+def _in_zip(archive: Path | IO[bytes], name: str) -> Iterator[File]:
     """The files, with their names as their platform meant them."""
-    infos = opened.infolist()
-    if len(infos) > MOST:
-        raise CourseError(f"{archive} has {len(infos):,} entries; a class has at most {MOST:,}")
+    try:
+        opened = zipfile.ZipFile(archive)
+    except BROKEN as error:
+        raise CourseError(f"{name} cannot be unpacked: {error}") from error
+    if len(infos := opened.infolist()) > MOST:
+        raise CourseError(f"{name} has {len(infos):,} entries; a class has at most {MOST:,}")
     for info in infos:
-        name = _name(info)
-        path = PurePosixPath(name)
-        if path.is_absolute() or ".." in path.parts or re.match(r"[A-Za-z]:", name):
-            raise CourseError(f"{archive} would write outside of its folder: {name}")
-        if stat.S_ISLNK(info.external_attr >> 16):
-            raise CourseError(f"{archive} holds a link, {name}: zip the file itself")
+        below = _name(info)
+        path = PurePosixPath(below)
+        if path.is_absolute() or ".." in path.parts or re.match(r"[A-Za-z]:", below):
+            raise CourseError(f"{name} would write outside of its folder: {below}")
         if not info.is_dir() and "__MACOSX" not in path.parts:
-            yield info, name
+            yield _file(below, info.file_size, _saved(info), partial(_unpacked, opened, info))
+
+
+def _unpacked(opened: zipfile.ZipFile, info: zipfile.ZipInfo, below: str) -> bytes:
+    if stat.S_ISLNK(info.external_attr >> 16):
+        raise CourseError(f"{below} is a link, and was left out: zip the file itself")
+    _must_be_small(below, info.file_size)
+    try:
+        return opened.read(info)
+    except BROKEN as error:
+        raise CourseError(f"{below} cannot be unpacked: {error}") from error
 
 
 def _name(info: zipfile.ZipInfo) -> str:
@@ -113,9 +151,8 @@ def _name(info: zipfile.ZipInfo) -> str:
     return name.replace("\\", "/")
 
 
-def _keep_time(entry: zipfile.ZipInfo, target: Path) -> None:
+def _saved(entry: zipfile.ZipInfo) -> float:
     try:
-        saved = time.mktime((*entry.date_time, 0, 0, -1))
+        return time.mktime((*entry.date_time, 0, 0, -1))
     except (ValueError, OverflowError):
-        return
-    os.utime(target, (saved, saved))
+        return 0.0

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import shutil
 import signal
 import sys
 from argparse import ArgumentParser
 from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from threading import Event
 from typing import Any
 
-from course_grading.classes import archives, engine, roster
-from course_grading.classes.handed_in import collect
+from course_grading.classes import engine, roster
+from course_grading.classes.handed_in import Who, collect
 from course_grading.classes.results import Class
 from course_grading.classes.store import Store, key_of
 from course_grading.classes.work import Sheet
 from course_grading.runner import Settings
+from course_grading.verdicts import printable
 from course_lab.command_line import Arguments
 from course_lab.errors import CourseError
 
@@ -74,20 +71,18 @@ def grade_class(arguments: Arguments) -> int:
         arguments.timeout, arguments.released, arguments.specs, seed=arguments.seed, sandbox=limits
     )
     rows = roster.read(arguments.roster) if arguments.roster else []
-    with _opened(arguments.submissions) as folder:
-        refused = archives.unpack_inside(folder)
-        handed_in = collect(folder, settings.released, arguments.pattern, refused)
-        sheets = {
-            (one.identity, name): _sheet(path, name, settings)
-            for one in handed_in
-            for name, path in one.files.items()
-        }
+    handed_in = collect(arguments.submissions, settings.released, arguments.pattern)
+    sheets = {
+        (one.who, name): _sheet(copy.content, name, settings)
+        for one in handed_in
+        for name, copy in one.files.items()
+    }
     store = Store(arguments.out)
-    waiting: dict[str, list[Sheet]] = defaultdict(list)
-    for (learner, _), sheet in sheets.items():
-        if not store.known(learner, sheet.key):
-            waiting[learner].append(sheet)
-    work = [engine.Work(learner, tuple(of_learner)) for learner, of_learner in waiting.items()]
+    waiting: dict[Who, list[Sheet]] = defaultdict(list)
+    for (who, _), sheet in sheets.items():
+        if not store.known(who, sheet.key):
+            waiting[who].append(sheet)
+    work = [engine.Work(who, tuple(of_learner)) for who, of_learner in waiting.items()]
     done = len(sheets) - sum(map(len, waiting.values()))
     stopped = _interrupts()
     with tqdm(total=len(sheets), initial=done, unit="notebook", file=sys.stderr) as bar:
@@ -102,10 +97,7 @@ def grade_class(arguments: Arguments) -> int:
                 if arguments.scheduler:
                     engine.check_workers(client, settings)
                 engine.grade_class(client, work, settings, store, progress)
-    results = {
-        (learner, name): store.results[learner, sheet.key]
-        for (learner, name), sheet in sheets.items()
-    }
+    results = {(who, name): store.results[who, sheet.key] for (who, name), sheet in sheets.items()}
     _write(Class.of(roster.matched(handed_in, rows), results, settings.released), arguments.out)
     return 0
 
@@ -122,28 +114,7 @@ def _interrupts() -> Event:
     return stopped
 
 
-@contextmanager
-def _opened(path: Path) -> Iterator[Path]:
-    """The folder with what was handed in, to be written to if there are archives in it."""
-    if not path.exists():
-        raise CourseError(f"there is no folder or zip {path}")
-    if path.is_dir() and not any(path.rglob("*.[zZ][iI][pP]")):
-        yield path
-        return
-    with TemporaryDirectory(prefix="class-") as temporary:
-        folder = Path(temporary) / path.name
-        if path.is_dir():
-            shutil.copytree(path, folder, symlinks=True)
-        else:
-            archives.unpack(path, folder)
-        yield folder
-
-
-def _sheet(path: Path, name: str, settings: Settings) -> Sheet:
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise CourseError(f"{path} cannot be read: {error.strerror}") from error
+def _sheet(content: bytes, name: str, settings: Settings) -> Sheet:
     released = (settings.released / name).read_bytes()
     return Sheet(key_of(content, released, settings), name, content, released)
 
@@ -163,4 +134,4 @@ def _write(graded: Class, folder: Path) -> None:
     print(f"{len(graded.learners)} learners: {folder / 'class.html'}, grades.csv, grades-long.csv")
     for learner in graded.learners:
         for note in learner.notes:
-            print(f"{learner.name}: {note}", file=sys.stderr)
+            print(printable(f"{learner.name}: {note}"), file=sys.stderr)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from course_grading.classes.handed_in import Who
 from course_grading.classes.sandbox import unusable
 from course_grading.classes.store import Store, version
 from course_grading.classes.work import Result, Sheet, dask_setup, grade_sheets
@@ -35,7 +36,7 @@ MISSING = 'Dask is not installed: pip install -e ".[class]", or `make class`, br
 class Work:
     """What is still to be graded of one learner."""
 
-    learner: str
+    learner: Who
     sheets: tuple[Sheet, ...]
 
 
@@ -105,7 +106,7 @@ def grade_class(
     notebook is blamed for another. The one that is to blame gets the verdict "error".
     """
 
-    def keep(learner: str, results: list[Result]) -> None:
+    def keep(learner: Who, results: list[Result]) -> None:
         for result in results:
             store.add(learner, result)
             progress()

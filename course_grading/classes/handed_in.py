@@ -1,6 +1,6 @@
 """What a class has handed in: whose each notebook is, and which sheet it is a copy of.
 
-A learner's name stands where the platform puts it:
+Whose a file is stands where the platform puts it, at the beginning of the file's path:
 
 - Moodle ("Download all submissions"): `NAME_NUMBER_assignsubmission_file_...`, as a folder or as
   the beginning of a file's name, and `..._onlinetext_` for what was written into a field;
@@ -9,60 +9,76 @@ A learner's name stands where the platform puts it:
   where FILE is a number that grows, and SHEET gets "-1", "-2" when it is handed in again; with
   anonymous grading `LATE_anon_CODE_FILE_SHEET.ipynb`;
 - otherwise a folder for each learner.
+
+What comes after that is the learner's to choose. So one layout holds for the whole class, nothing
+is read from further down the path, and a zip that a learner handed in is opened when it is known
+whose it is.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
-from types import MappingProxyType
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from course_grading.submissions import NOT_OURS, recognised
+from course_grading import notebooks
+from course_grading.classes.archives import File, files_inside, files_of
+from course_grading.notebooks import NotebookError
+from course_grading.submissions import NOT_OURS, alike
 from course_lab.errors import CourseError
 
-PATTERNS = {
-    "Moodle": r"(?:.*/)?(?P<learner>[^/]+)_(?P<number>\d+)_assignsubmission_(?:file|onlinetext)_?"
+LAYOUTS = {
+    "Moodle": r"(?P<learner>[^/]+?)_(?P<number>\d+)_assignsubmission_(?:file|onlinetext)_?"
     r"/?(?P<file>.*)",
-    "nbgrader": r"(?:.*/)?submitted/(?P<learner>[^/]+)/[^/]+/(?P<file>.*)",
-    "Canvas": r"(?:.*/)?(?P<learner>[^_/]+)(?:_LATE)?_(?P<number>\d+)"
-    r"_(?P<version>\d+)_(?P<file>[^/]+(?:\.zip/.+)?)",
-    "Canvas, anonymous": r"(?:.*/)?(?:LATE_)?(?P<learner>anon_[^_/]+)"
-    r"_(?P<version>\d+)_(?P<file>[^/]+(?:\.zip/.+)?)",
-    "a folder for each learner": r"(?P<learner>[^/]+)/(?P<file>.+)",
+    "Canvas": r"(?P<learner>[^_/]+)(?:_LATE)?_(?P<number>\d+)_(?P<version>\d+)_(?P<file>[^/]+)",
+    "Canvas, anonymous": r"(?:LATE_)?(?P<learner>anon_[^_/]+)_(?P<version>\d+)_(?P<file>[^/]+)",
 }
-"""Where each platform writes the learner, tried in this order on a path below the folder."""
+"""How platforms that put a learner's name into the name of a file or folder write it."""
+NBGRADER = r"(?P<learner>[^/]+)/[^/]+/(?P<file>.*)"
+"""Below the folder `submitted`."""
+FOLDERS = r"(?P<learner>[^/]+?)(?:/(?P<file>.+)|(?i:\.zip))"
 COPY = re.compile(r"(?:Copy of )?(?P<stem>.+?)(?: ?\(\d+\)|-\d+)?")
 """A sheet's name, and what browsers, Colab and Canvas make of it where it was there before."""
-SUBMITTED = "submitted"
+SUBMITTED = "submitted/"
+OF_NBGRADER = {"source/", "release/", "autograded/", "feedback/", "formgrader/"}
+"""What stands beside it in the folder of a course."""
 STAMP = "timestamp.txt"
 """In which nbgrader says when something was handed in."""
+LARGEST_OF_ONE = 200_000_000
+"""Bytes that are read of one learner."""
+Who = tuple[str, str]
+"""A learner's name, and the platform's number for the learner, "" if it gives none."""
 
 
 class Owner(NamedTuple):
     """What a path says: whose the file is, and what it was called."""
 
-    learner: str
-    number: str
-    """The platform's number for the learner; "" if it gives none."""
+    who: Who
     version: str
     """The platform's number for the file; "" if it gives none."""
     file: str
 
 
-class Version(NamedTuple):
-    """One file of a learner's, and what tells the newest of several."""
+class Mark(NamedTuple):
+    """What tells the newest of several files: the one with the largest value."""
 
-    path: Path
-    mark: tuple[float, ...]
+    value: tuple[float, ...]
     by: str
-    """What the mark is, in words."""
+    """What the value is, in words."""
+
+
+class Copy(NamedTuple):
+    """A notebook that is a copy of a sheet."""
+
+    below: str
+    """Its path below the folder of the class."""
+    content: bytes
+    mark: Mark
 
 
 @dataclass
@@ -71,148 +87,207 @@ class HandedIn:
 
     learner: str
     number: str = ""
-    files: dict[str, Path] = field(default_factory=dict)
+    """The platform's number for the learner; "" if it gives none."""
+    files: dict[str, Copy] = field(default_factory=dict)
     """The file that counts, by the name of the sheet that it is a copy of."""
     notes: list[str] = field(default_factory=list)
     """What a teacher should know of how the files were chosen."""
 
     @property
-    def identity(self) -> str:
+    def who(self) -> Who:
         """What tells this learner from every other, also from one of the same name."""
+        return (self.learner, self.number)
+
+    @property
+    def identity(self) -> str:
+        """The name with the number, to be read."""
         return f"{self.learner} ({self.number})" if self.number else self.learner
 
 
-def collect(
-    folder: Path,
-    released: Path,
-    pattern: str | None = None,
-    refused: Mapping[Path, str] = MappingProxyType({}),
-) -> list[HandedIn]:
-    """Everyone whose name is on a file below `folder`, in alphabetical order.
+def collect(given: Path, released: Path, pattern: str | None = None) -> list[HandedIn]:
+    """Everyone whose name is on a file in `given`, a folder or a zip, in alphabetical order.
 
-    Files that are no notebooks are a note for those who handed in nothing else. `refused` are
-    archives below `folder` that could not be unpacked, with the reasons: also a note. An archive
-    that could be is a folder of its name, as in `ada.zip/sheet.ipynb`.
+    What cannot be read, or is no copy of a sheet, is a note for its learner. Other files than
+    notebooks are a note for those who handed in nothing else.
 
-    `pattern` is a regular expression for a whole path below `folder`, with a group `learner`, and
+    `pattern` is a regular expression for a whole path below `given`, with a group `learner`, and
     if wanted `number`, `version` and `file` (see `Owner`). Raises CourseError if there is no
     notebook, if one says nowhere whose it is, or if the pattern cannot be used.
     """
-    patterns = _compiled(pattern)
     sheets = {path.name: path for path in sorted(released.glob("*.ipynb"))}
-    learners: dict[tuple[str, str], HandedIn] = {}
-    versions: dict[tuple[str, str, str], list[Version]] = defaultdict(list)
+    files = [file for file in files_of(given) if not _hidden(file)]
+    if not any(map(_wanted, files)):
+        raise CourseError(f"{given} has no notebook in it")
+    files, layout = _class_folder(files, given.name)
+    if pattern:
+        layout = _compiled(pattern)
+    by_owner: dict[Who, list[tuple[File, Owner]]] = defaultdict(list)
     nobody_s = []
-    paths = [*_notebooks(folder), *refused]
-    folder = _class_folder(folder, paths)
-    for path in paths:
-        below, owner = _owner(path, folder, patterns)
-        if owner is None:
-            nobody_s.append(below)
-            continue
-        who = (owner.learner, owner.number)
-        one = learners.setdefault(who, HandedIn(*who))
-        if path in refused:
-            one.notes.append(refused[path])
-            continue
-        copied = _sheets_of(path, owner.file, sheets)
-        if not copied:
-            one.notes.append(f"{below} is a copy of no sheet, and was left out")
-        for sheet in copied:
-            versions[*who, sheet].append(_version(path, owner))
+    for file in files:
+        if owner := _owner(file.below, layout):
+            by_owner[owner.who].append((file, owner))
+        elif _wanted(file):
+            nobody_s.append(file.below)
     if nobody_s:
         others = f" (and {len(nobody_s) - 1} more)" if len(nobody_s) > 1 else ""
         raise CourseError(
             f"{nobody_s[0]}{others} does not say whose it is: put the notebooks of each learner "
             "into a folder of that learner's name, or give --pattern"
         )
-    if not learners:
-        raise CourseError(f"{folder} has no notebook in it")
-    for who, names in _no_notebooks(folder, patterns).items():
-        is_none = "is no notebook" if len(names) == 1 else "are no notebooks"
-        note = f"{', '.join(names)} {is_none}; nothing else was handed in"
-        learners.setdefault(who, HandedIn(*who, notes=[note]))
-    for (learner, number, sheet), found in versions.items():
-        one = learners[learner, number]
-        newest = max(found, key=lambda version: version.mark)
-        one.files[sheet] = newest.path
-        if len(found) > 1:
-            name = newest.path.relative_to(folder).as_posix()
-            one.notes.append(f"{len(found)} files for {sheet}: {name} counts, {newest.by}")
-    return sorted(learners.values(), key=lambda one: (one.learner.casefold(), one.number))
+    stamps = {file.below: file for file in files if _name(file) == STAMP}
+    learners = [_read(HandedIn(*who), own, sheets, stamps) for who, own in by_owner.items()]
+    return sorted(learners, key=lambda one: (one.learner.casefold(), one.number))
 
 
-def _compiled(pattern: str | None) -> list[re.Pattern[str]]:
-    if pattern is None:
-        return [re.compile(known) for known in PATTERNS.values()]
+def _compiled(pattern: str) -> re.Pattern[str]:
     try:
         compiled = re.compile(pattern)
     except re.error as error:
         raise CourseError(f"--pattern {pattern!r} is no regular expression: {error}") from error
     if "learner" not in compiled.groupindex:
         raise CourseError(f"--pattern {pattern!r} needs a group (?P<learner>...)")
-    return [compiled]
+    return compiled
 
 
-def _notebooks(folder: Path) -> Iterator[Path]:
-    for path in sorted(folder.rglob("*.ipynb")):
-        if path.is_file() and not path.is_symlink() and not NOT_OURS.search(str(path)):
-            yield path
+def _name(file: File) -> str:
+    return file.below.rpartition("/")[2]
 
 
-def _class_folder(folder: Path, paths: list[Path]) -> Path:
-    """The folder of learners' folders: often an archive wraps it into another one."""
+def _wanted(file: File) -> bool:
+    return file.below.lower().endswith((".ipynb", ".zip"))
+
+
+def _hidden(file: File) -> bool:
+    return bool(NOT_OURS.search(file.below)) or _name(file).startswith(".")
+
+
+def _class_folder(files: list[File], name: str) -> tuple[list[File], re.Pattern[str]]:
+    """The files below the folder of the class, and its layout. Often an archive wraps this folder
+    into another one, or into several."""
     while True:
-        inside = {path.relative_to(folder).parts for path in paths}
-        tops = {parts[0] for parts in inside}
-        if len(tops) != 1 or any(len(parts) < 3 for parts in inside):
-            return folder
-        if SUBMITTED in tops or len({parts[1] for parts in inside}) < 2:
-            return folder
-        folder /= tops.pop()
+        tops = _tops(files)
+        folders = {top for top in tops if top.endswith("/")}
+        if SUBMITTED in folders and folders <= OF_NBGRADER | {SUBMITTED}:
+            return _below(SUBMITTED, files), re.compile(NBGRADER)
+        if f"{name}/" == SUBMITTED:
+            return files, re.compile(NBGRADER)
+        if layout := _platform(tops):
+            return files, re.compile(layout)
+        wrapper = folders.pop() if len(folders) == 1 else ""
+        inside = _below(wrapper, files)
+        deep = all(file.below.count("/") for file in inside if _wanted(file))
+        within = _tops(inside)
+        learners = len({top for top in within if top.endswith("/")}) > 1 and deep
+        if not wrapper or not (learners or _platform(within) or SUBMITTED in within):
+            return files, re.compile(FOLDERS)
+        files, name = inside, wrapper.rstrip("/")
 
 
-def _no_notebooks(
-    folder: Path, patterns: list[re.Pattern[str]]
-) -> dict[tuple[str, str], list[str]]:
-    """The names of all other files that say whose they are, by learner and number."""
-    names = defaultdict(list)
-    for path in sorted(folder.rglob("*")):
-        hidden = NOT_OURS.search(str(path)) or path.name.startswith(".")
-        if path.is_file() and path.suffix not in (".ipynb", ".zip") and not hidden:
-            _, owner = _owner(path, folder, patterns)
-            if owner and path.name != STAMP:
-                names[owner.learner, owner.number].append(Path(owner.file).name)
-    return names
+def _tops(files: list[File]) -> set[str]:
+    """What stands at the top: files, and folders with a slash."""
+    return {"".join(file.below.partition("/")[:2]) for file in files}
 
 
-def _owner(path: Path, folder: Path, patterns: list[re.Pattern[str]]) -> tuple[str, Owner | None]:
-    """The path below the folder of the class, and what it says of whose it is."""
-    below = unicodedata.normalize("NFC", path.relative_to(folder).as_posix())
-    whole = f"{SUBMITTED}/{below}" if folder.name == SUBMITTED else below
-    for pattern in patterns:
-        if match := pattern.fullmatch(whole):
-            known = match.groupdict(default="")
-            file = known.get("file") or whole
-            learner = known["learner"].strip().removesuffix(".zip")
-            return below, Owner(learner, known.get("number", ""), known.get("version", ""), file)
-    return below, None
+def _below(folder: str, files: list[File]) -> list[File]:
+    start = len(folder)
+    inside = (file for file in files if file.below.startswith(folder))
+    return [file._replace(below=file.below[start:]) for file in inside]
 
 
-def _sheets_of(path: Path, file: str, sheets: dict[str, Path]) -> list[str]:
+def _platform(tops: set[str]) -> str | None:
+    """The layout of most of what stands at the top."""
+    for layout in LAYOUTS.values():
+        named = [bool(re.fullmatch(layout, top)) for top in tops]
+        if 2 * sum(named) > len(named):
+            return layout
+    return None
+
+
+def _owner(below: str, layout: re.Pattern[str]) -> Owner | None:
+    """What the path says of whose the file is."""
+    match = layout.fullmatch(below)
+    if not match:
+        return None
+    known = match.groupdict(default="")
+    who = known["learner"].strip(), known.get("number", "")
+    return Owner(who, known.get("version", ""), known.get("file") or below)
+
+
+def _read(
+    one: HandedIn, own: list[tuple[File, Owner]], sheets: dict[str, Path], stamps: dict[str, File]
+) -> HandedIn:
+    """With the files that count, and notes on the others."""
+    copies: dict[str, list[Copy]] = defaultdict(list)
+    left = LARGEST_OF_ONE
+    for file, name, mark in _notebooks(one, own, stamps):
+        left -= file.size
+        try:
+            if left < 0:
+                raise CourseError(
+                    f"{file.below} was left out: before it stand {LARGEST_OF_ONE:,} bytes of the "
+                    "same learner's"
+                )
+            content = file.read()
+            copied = _sheets_of(name, content, sheets)
+        except CourseError as error:
+            one.notes.append(str(error))
+            continue
+        if not copied:
+            one.notes.append(f"{file.below} is a copy of no sheet, and was left out")
+        for sheet in copied:
+            copies[sheet].append(Copy(file.below, content, mark))
+    for sheet, found in copies.items():
+        one.files[sheet] = newest = sorted(found, key=lambda copy: copy.mark.value)[-1]
+        if len(found) > 1:
+            one.notes.append(
+                f"{len(found)} files for {sheet}: {newest.below} counts, {newest.mark.by}"
+            )
+    return one
+
+
+def _notebooks(
+    one: HandedIn, own: list[tuple[File, Owner]], stamps: dict[str, File]
+) -> Iterator[tuple[File, str, Mark]]:
+    """A learner's notebooks, those in archives too, with their names and what tells the newest."""
+    others = []
+    for file, owner in own:
+        mark = _mark(file, owner, stamps)
+        if file.below.lower().endswith(".zip"):
+            try:
+                inside = [inner for inner in files_inside(file) if not _hidden(inner)]
+            except CourseError as error:
+                one.notes.append(str(error))
+                continue
+            for inner in inside:
+                if inner.below.lower().endswith(".ipynb"):  # of two, the upper one counts
+                    depth = inner.below.count("/")
+                    yield inner, inner.below, mark._replace(value=(*mark.value, -depth))
+        elif file.below.lower().endswith((".ipynb", "/*")):
+            yield file, owner.file, mark
+        elif _name(file) != STAMP:
+            others.append(PurePosixPath(owner.file).name)
+    if len(others) == len([file for file, _ in own if _name(file) != STAMP]):
+        is_none = "is no notebook" if len(others) == 1 else "are no notebooks"
+        one.notes.append(f"{', '.join(others)} {is_none}; nothing else was handed in")
+
+
+def _sheets_of(file: str, content: bytes, sheets: dict[str, Path]) -> list[str]:
     """The sheets that a file is a copy of: by its name, or else by its cells."""
-    stem = COPY.fullmatch(Path(file).stem)
-    name = f"{stem['stem']}.ipynb" if stem else ""
-    return [name] if name in sheets else [sheet.name for sheet in recognised(path, sheets)]
+    stem = COPY.fullmatch(PurePosixPath(file).stem)
+    if stem and (name := f"{stem['stem']}.ipynb") in sheets:
+        return [name]
+    try:
+        return [sheet.name for sheet in alike(notebooks.cells_of(content, file), sheets)]
+    except NotebookError:
+        return []
 
 
-def _version(path: Path, owner: Owner) -> Version:
-    """What tells the newest: the platform's own mark, or else when the file was saved."""
-    saved = path.stat().st_mtime
-    if owner.version.isdigit():
-        return Version(path, (int(owner.version), saved), "by the platform's number for the file")
-    with suppress(OSError, ValueError):
-        stamp = (path.parent / STAMP).read_text(encoding="utf-8").strip()
+def _mark(file: File, owner: Owner, stamps: dict[str, File]) -> Mark:
+    """The platform's own, or else when the file was saved."""
+    if re.fullmatch(r"\d{1,18}", owner.version):
+        return Mark((int(owner.version), file.saved), "by the platform's number for the file")
+    with suppress(KeyError, CourseError, UnicodeError, ValueError):
+        stamp = stamps[file.below.removesuffix(owner.file) + STAMP].read().decode().strip()
         when = datetime.fromisoformat(re.sub(r" ?(UTC|UCT|GMT)$", "+00:00", stamp))
-        return Version(path, (when.timestamp(), saved), f"by its {STAMP}")
-    return Version(path, (saved,), "since it was saved last")
+        return Mark((when.timestamp(), file.saved), f"by its {STAMP}")
+    return Mark((file.saved,), "since it was saved last")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import re
+import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,9 +12,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from course_grading.classes.handed_in import Who
 from course_grading.classes.roster import Row
 from course_grading.notebooks import Listed
 from course_grading.runner import exercises_of
+from course_grading.verdicts import printable
 
 LONG = (
     "learner", "notebook", "exercise", "number", "points", "max_points", "verdict", "mistake",
@@ -51,9 +55,9 @@ class Class:
 
     @classmethod
     def of(
-        cls, rows: list[Row], results: dict[tuple[str, str], dict[str, Any]], released: Path
+        cls, rows: list[Row], results: dict[tuple[Who, str], dict[str, Any]], released: Path
     ) -> Class:
-        """From the rows of the roster, and the results by learner (see `identity`) and sheet."""
+        """From the rows of the roster, and the results by learner and sheet."""
         names = sorted({sheet for _, sheet in results})
         called = Counter(row.handed_in.learner for row in rows)
         return cls(
@@ -63,10 +67,7 @@ class Class:
                     if called[row.handed_in.learner] == 1
                     else row.handed_in.identity,
                     row.columns,
-                    {
-                        sheet: results[row.handed_in.identity, sheet]
-                        for sheet in row.handed_in.files
-                    },
+                    {sheet: results[row.handed_in.who, sheet] for sheet in row.handed_in.files},
                     tuple(row.handed_in.notes),
                 )
                 for row in rows
@@ -93,7 +94,7 @@ class Class:
         columns = list(self.learners[0].columns) if self.learners else []
         sums = [f"points {Path(sheet).stem}" for sheet in self.sheets]
         with path.open("w", encoding="utf-8-sig", newline="") as file:  # Excel asks for the mark
-            writer = csv.writer(file)
+            writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)
             writer.writerow([*columns, "learner", *sums, "points", "max points"])
             for learner in self.learners:
                 by_sheet: Counter[str] = Counter()
@@ -106,7 +107,7 @@ class Class:
     def write_long(self, path: Path) -> None:
         """A row for each learner and exercise."""
         with path.open("w", encoding="utf-8-sig", newline="") as file:
-            writer = csv.writer(file)
+            writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)
             writer.writerow(LONG)
             for learner in self.learners:
                 for cell in self.cells(learner):
@@ -161,5 +162,8 @@ def _grouped(cells: Iterable[Cell], by: str) -> list[list[Cell]]:
 
 
 def _plain(text: str) -> str:
-    """A name that a spreadsheet does not take for a formula."""
-    return f"'{text}" if text[:1] in "=+-@\t\r" and text else text
+    """A name that no spreadsheet takes for a formula, also where its columns end with a semicolon,
+    or for a command of a terminal's."""
+    like_ascii = unicodedata.normalize("NFKC", text)
+    formula = re.search(r"(^|[;,\t\r\n])\s*[=+\-@\t\r]", like_ascii)
+    return f"'{printable(text)}" if formula else printable(text)

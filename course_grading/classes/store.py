@@ -14,6 +14,7 @@ from typing import Any
 import course_grading
 import course_lab
 import course_lib
+from course_grading.classes.handed_in import Who
 from course_grading.runner import Settings
 from course_lab.errors import CourseError
 
@@ -28,12 +29,12 @@ class Store:
 
     def __init__(self, folder: Path):
         self.path = folder / FILE
-        self.results: dict[tuple[str, str], dict[str, Any]] = {}
+        self.results: dict[tuple[Who, str], dict[str, Any]] = {}
         """By learner and key."""
         try:
             folder.mkdir(parents=True, exist_ok=True)
             for result in self._read():
-                self.results[result["learner"], result["key"]] = result
+                self.results[_who(result), result["key"]] = result
             self._file = self.path.open("a", encoding="utf-8")
         except OSError as error:
             raise CourseError(f"{self.path} cannot be used: {error.strerror}") from error
@@ -45,21 +46,21 @@ class Store:
                 result = json.loads(line)
             except ValueError:
                 continue
-            if isinstance(result, dict) and {"learner", "key"} <= result.keys():
+            if isinstance(result, dict) and {"learner", "number", "key"} <= result.keys():
                 yield result
         if lines and not self.path.read_bytes().endswith(b"\n"):
             with self.path.open("ab") as file:
                 file.write(b"\n")
 
-    def known(self, learner: str, key: str) -> bool:
+    def known(self, learner: Who, key: str) -> bool:
         """Whether this notebook of this learner has its result."""
         return (learner, key) in self.results
 
-    def add(self, learner: str, result: dict[str, Any]) -> None:
+    def add(self, learner: Who, result: dict[str, Any]) -> None:
         """Keep a result: it is on the disk then. Only the first one of a notebook counts."""
         if self.known(learner, result["key"]):
             return
-        result = {"learner": learner, **result}
+        result = {"learner": learner[0], "number": learner[1], **result}
         try:
             self._file.write(json.dumps(result, ensure_ascii=False) + "\n")
             self._file.flush()
@@ -70,6 +71,10 @@ class Store:
                 "it; make room, and run the command again to go on"
             ) from error
         self.results[learner, result["key"]] = result
+
+
+def _who(result: dict[str, Any]) -> Who:
+    return str(result["learner"]), str(result["number"])
 
 
 def key_of(content: bytes, released: bytes, settings: Settings) -> str:

@@ -18,6 +18,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
+from course_grading.classes.handed_in import Who
 from course_grading.runner import Service, Settings
 from course_grading.submissions import Submission
 
@@ -45,12 +46,12 @@ def dask_setup(worker: Any) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def grade_sheets(learner: str, sheets: Sequence[Sheet], settings: Settings) -> list[Result]:
+def grade_sheets(learner: Who, sheets: Sequence[Sheet], settings: Settings) -> list[Result]:
     """The result of each notebook, all of one learner."""
     return [_graded(learner, sheet, settings) for sheet in sheets]
 
 
-def _graded(learner: str, sheet: Sheet, settings: Settings) -> Result:
+def _graded(learner: Who, sheet: Sheet, settings: Settings) -> Result:
     service = _service(settings)
     path, released = (service.folder / name / sheet.name for name in ("mine", "released"))
     for place, content in ((path, sheet.content), (released, sheet.released)):
@@ -58,7 +59,7 @@ def _graded(learner: str, sheet: Sheet, settings: Settings) -> Result:
         place.write_bytes(content)
     began = time.monotonic()
     submission = Submission(path, released)
-    graded = service.grade(submission, lambda: None, learner)
+    graded = service.grade(submission, lambda: None, repr(learner))
     seconds = round(time.monotonic() - began, 1)
     path.unlink()
     return graded.plain() | {"key": sheet.key, "seconds": seconds, "path": ""}

@@ -150,7 +150,7 @@ def fake_grade_sheets(learner: str, sheets: list[Sheet], settings: Settings) -> 
     """Ends its worker for "kills", and for "kills once" the first time."""
     for sheet in sheets:
         what = sheet.content.decode()
-        mark = Path(sheet.name).with_suffix(f".{learner}")
+        mark = Path(sheet.name).with_suffix(f".{learner[0]}")
         if what == "kills" or (what == "kills once" and not mark.exists()):
             mark.touch()
             os.kill(os.getpid(), signal.SIGKILL)
@@ -163,7 +163,7 @@ def test_a_worker_that_dies_costs_nobody_a_result(shop, tmp_path, monkeypatch):
     monkeypatch.setattr(engine, "grade_sheets", fake_grade_sheets)
     other = save(tmp_path / "released" / "10_other.ipynb", json.loads(save_cells(shop)))
     work = [
-        engine.Work(learner, tuple(
+        engine.Work((learner, ""), tuple(
             Sheet(f"{learner}-{n}", name, content.encode(), b"")
             for n, (name, content) in enumerate(zip((NAME, other.name), contents, strict=True))
         ))
@@ -177,8 +177,8 @@ def test_a_worker_that_dies_costs_nobody_a_result(shop, tmp_path, monkeypatch):
         engine.grade_class(client, work, shop.settings(), store, lambda: counted.append(1))
     assert len(store.results) == len(counted) == 6
     ended = [key for key, result in store.results.items() if "points" in result]
-    assert ended == [("Cem", "Cem-1")]
-    [verdict] = {one["verdict"] for one in store.results["Cem", "Cem-1"]["exercises"]}
+    assert ended == [(("Cem", ""), "Cem-1")]
+    [verdict] = {one["verdict"] for one in store.results[("Cem", ""), "Cem-1"]["exercises"]}
     assert verdict == "error"
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import unicodedata
+import zipfile
+from io import BytesIO
 from pathlib import Path
 
 import pytest
-from samples import NAME, MakeWorkshop, Workshop, save, solved
+from samples import NAME, MakeWorkshop, Workshop, as_file, save, solved
 
+from course_grading.classes import archives, handed_in
 from course_grading.classes.handed_in import collect
 from course_lab.errors import CourseError
 
@@ -32,13 +36,24 @@ def hand_in(shop: Workshop, tmp_path: Path):
     return put
 
 
-def found(folder: Path, shop: Workshop, pattern: str | None = None) -> dict[str, dict[str, str]]:
+def text_of(shop: Workshop) -> str:
+    return json.dumps(as_file(shop.cells))
+
+
+def found(given: Path, shop: Workshop, pattern: str | None = None) -> dict[str, dict[str, str]]:
     return {
-        one.identity: {
-            sheet: path.relative_to(folder).as_posix() for sheet, path in one.files.items()
-        }
-        for one in collect(folder, shop.released, pattern)
+        one.identity: {sheet: copy.below for sheet, copy in one.files.items()}
+        for one in collect(given, shop.released, pattern)
     }
+
+
+def zip_of(entries: dict[str, str], when: int = 2026) -> bytes:
+    """An archive whose entries say that they were saved in that year."""
+    packed = BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, content in entries.items():
+            archive.writestr(zipfile.ZipInfo(name, (when, 1, 1, 0, 0, 0)), content)
+    return packed.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -57,15 +72,65 @@ def found(folder: Path, shop: Workshop, pattern: str | None = None) -> dict[str,
         (f"Ada Lovelace_123456_assignsubmission_file_{NAME}", "Ada Lovelace (123456)"),
         (f"lovelaceada_77_1001_{NAME}", "lovelaceada (77)"),
         (f"lovelaceada_LATE_77_1001_{NAME[:-6]}-2.ipynb", "lovelaceada (77)"),
-        (f"lovelaceada_77_1001_work.zip/{NAME}", "lovelaceada (77)"),
-        (f"ada.zip/{NAME}", "ada"),
         (f"LATE_anon_aB3cD_1001_{NAME}", "anon_aB3cD"),
         (f"anon_aB3cD_1001_{NAME}", "anon_aB3cD"),
-        (f"Ada Lovelace_123456_assignsubmission_file_work.zip/{NAME}", "Ada Lovelace (123456)"),
     ],
 )
 def test_a_name_stands_where_the_platform_puts_it(hand_in, shop, name, learner):
-    assert found(hand_in(name), shop) == {learner: {NAME: name}}
+    below = name.removeprefix("submitted/")
+    assert found(hand_in(name), shop) == {learner: {NAME: below}}
+
+
+@pytest.mark.parametrize(
+    ("archive", "learner"),
+    [
+        ("lovelaceada_77_1001_work.zip", "lovelaceada (77)"),
+        ("ada.zip", "ada"),
+        ("ada/work.ZIP", "ada"),
+        ("Ada Lovelace_123456_assignsubmission_file_work.zip", "Ada Lovelace (123456)"),
+    ],
+)
+def test_an_archive_is_its_learners(shop, tmp_path, archive, learner):
+    path = tmp_path / "class" / archive
+    path.parent.mkdir(parents=True)
+    path.write_bytes(zip_of({f"my work/{NAME}": text_of(shop)}))
+    assert found(tmp_path / "class", shop) == {learner: {NAME: f"{archive}/my work/{NAME}"}}
+
+
+LAYOUTS = {  # the beginnings that a platform writes for Ada and for Eve
+    "Moodle": ("Ada_111_assignsubmission_file_/", "Eve_222_assignsubmission_file_/"),
+    "Moodle, files": ("Ada_111_assignsubmission_file_", "Eve_222_assignsubmission_file_"),
+    "Canvas": ("ada_77_9999_", "eve_78_1002_"),
+    "nbgrader": ("submitted/ada/ps1/", "submitted/eve/ps1/"),
+    "folders": ("ada/", "eve/"),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_nobody_hands_in_for_somebody_else(hand_in, shop, layout):
+    ada, eve = LAYOUTS[layout]
+    folder = hand_in(f"{ada}{NAME}", f"{eve}{NAME}")
+    forged = [
+        f"{any_s}{NAME}" for of_ada, _ in LAYOUTS.values() for any_s in (of_ada, f"x/{of_ada}")
+    ]
+    (folder / f"{eve}hw.zip").write_bytes(zip_of(dict.fromkeys(forged, "{}"), 2099))
+    for name in forged:
+        path = folder / f"{eve}{name}"
+        if eve.endswith("/") or "/" not in name:  # what a platform of files alone can be given
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("{}")
+            os.utime(path, (4e9, 4e9))
+    one, other = collect(folder, shop.released)
+    assert one.learner.lower() == "ada" and other.learner.lower() == "eve"
+    assert one.files[NAME].content.decode() == text_of(shop) and one.notes == []
+
+
+def test_what_lies_in_an_archive_is_as_old_as_the_archive(hand_in, shop):
+    folder = hand_in(f"ada/{NAME}")
+    (folder / "ada" / "hw.zip").write_bytes(zip_of({NAME: "{}"}, 2099))
+    os.utime(folder / "ada" / "hw.zip", (1, 1))
+    [ada] = collect(folder, shop.released)
+    assert ada.files[NAME].below == f"ada/{NAME}"
 
 
 def test_the_folder_of_nbgrader_itself_may_be_given(hand_in, shop):
@@ -98,7 +163,7 @@ def test_canvas_counts_its_files_and_the_newest_counts(hand_in, shop):
     folder = hand_in(newer, older)
     os.utime(folder / newer, (1, 1))
     [one] = collect(folder, shop.released)
-    assert one.files == {NAME: folder / newer}
+    assert one.files[NAME].below == newer
     assert one.notes == [
         f"2 files for {NAME}: {newer} counts, by the platform's number for the file"
     ]
@@ -108,7 +173,7 @@ def test_without_a_mark_the_one_saved_last_counts_and_it_is_said(hand_in, shop):
     folder = hand_in(f"ada/{NAME}", f"ada/{NAME[:-6]} (1).ipynb")
     os.utime(folder / "ada" / NAME, (1, 1))
     [one] = collect(folder, shop.released)
-    assert one.files[NAME].name.endswith("(1).ipynb") and "saved last" in one.notes[0]
+    assert one.files[NAME].below.endswith("(1).ipynb") and "saved last" in one.notes[0]
 
 
 def test_nbgraders_timestamp_tells_the_newest(hand_in, shop):
@@ -116,7 +181,7 @@ def test_nbgraders_timestamp_tells_the_newest(hand_in, shop):
     for name, when in (("first", "2026-02-01 10:00:00 UTC"), ("second", "2026-01-01 10:00:00 UTC")):
         (folder / "submitted/ada" / name / "timestamp.txt").write_text(when)
     [one] = collect(folder, shop.released)
-    assert one.files[NAME].parent.name == "first" and "timestamp.txt" in one.notes[0]
+    assert one.files[NAME].below == f"ada/first/{NAME}" and "timestamp.txt" in one.notes[0]
 
 
 def test_a_strange_notebook_is_named_and_costs_nobody_anything(hand_in, shop):
@@ -131,10 +196,67 @@ def test_a_strange_notebook_is_named_and_costs_nobody_anything(hand_in, shop):
     ]
 
 
-def test_checkpoints_backups_and_links_are_not_handed_in(hand_in, shop, tmp_path):
+def test_checkpoints_and_backups_are_not_handed_in(hand_in, shop):
     folder = hand_in(f"ada/{NAME}", f"ada/.ipynb_checkpoints/{NAME}", f"ada/.backup/{NAME}")
-    (folder / "ada" / "link.ipynb").symlink_to(folder / "ada" / NAME)
     assert found(folder, shop) == {"ada": {NAME: f"ada/{NAME}"}}
+
+
+def test_what_is_no_plain_file_is_a_note_for_its_learner(hand_in, shop, tmp_path):
+    folder = hand_in(f"ada/{NAME}", f"bob/{NAME}")
+    (folder / "bob" / "link.ipynb").symlink_to(folder / "ada" / NAME)
+    os.mkfifo(folder / "bob" / "pipe.ipynb")
+    (folder / "cem").symlink_to(folder / "ada")
+    with (folder / "bob" / "large.ipynb").open("wb") as file:
+        file.truncate(archives.LARGEST + 1)
+    ada, bob, cem = collect(folder, shop.released)
+    assert (list(ada.files), ada.notes) == ([NAME], [])
+    assert list(bob.files) == [NAME] and [note.partition(" ")[0] for note in bob.notes] == [
+        "bob/large.ipynb", "bob/link.ipynb", "bob/pipe.ipynb",
+    ]  # fmt: skip
+    assert cem.files == {} and "cem/* is a link" in cem.notes[0]
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="root may read everything")
+def test_what_must_not_be_read_is_a_note_for_its_learner(hand_in, shop):
+    folder = hand_in(f"ada/{NAME}", f"bob/{NAME}", f"cem/{NAME}")
+    (folder / "bob" / NAME).chmod(0)
+    (folder / "cem").chmod(0)
+    try:
+        ada, bob, cem = collect(folder, shop.released)
+    finally:
+        (folder / "cem").chmod(0o700)
+    assert ada.files and "Permission denied" in bob.notes[0] and "Permission denied" in cem.notes[0]
+
+
+def test_names_of_any_length_and_kind_stop_nobody(shop, tmp_path):
+    """As entries of an archive: no name of a learner's is ever written to the disk."""
+    long, strange = "a" * 249, "王" * 80
+    entries = {
+        f"ada/{NAME}": text_of(shop), f"bob/{long}.zip": "no zip", f"bob/{strange}.pdf": "",
+        "bob/x": "", f"bob/x/{NAME}": text_of(shop), "bob/\x1b[2J.ipynb": "{}",
+        f"bob/{'d/' * 3000}{NAME}": text_of(shop),
+    }  # fmt: skip
+    (tmp_path / "class.zip").write_bytes(zip_of(entries))
+    ada, bob = collect(tmp_path / "class.zip", shop.released)
+    assert ada.files and bob.files and any(long in note for note in bob.notes)
+
+
+def test_one_learners_archives_leave_room_for_all_others(hand_in, shop, tmp_path, monkeypatch):
+    monkeypatch.setattr(handed_in, "LARGEST_OF_ONE", 200_000)
+    folder = hand_in(f"zed/{NAME}")
+    (folder / "ada").mkdir()
+    for number in range(21):
+        bomb = zip_of({f"{n}.ipynb": " " * 90_000 for n in range(3)})
+        (folder / "ada" / f"{number}.zip").write_bytes(bomb)
+    ada, zed = collect(folder, shop.released)
+    assert zed.files and not ada.files and any("was left out" in note for note in ada.notes)
+
+
+def test_ada_7_and_ada_with_the_number_7_are_two(hand_in, shop):
+    folder = hand_in(f"Ada_7_assignsubmission_file_/{NAME}", f"Bob_8_assignsubmission_file_/{NAME}",
+                     f"Ada (7)_9_assignsubmission_file_/{NAME}")  # fmt: skip
+    whos = [one.who for one in collect(folder, shop.released)]
+    assert whos == [("Ada", "7"), ("Ada (7)", "9"), ("Bob", "8")]
 
 
 def test_a_pattern_reads_other_names(hand_in, shop):
@@ -165,24 +287,28 @@ def test_an_empty_folder_is_said(shop, tmp_path):
 
 def test_who_handed_in_an_archive_that_cannot_be_opened_is_told_so(hand_in, shop):
     folder = hand_in(f"ada/{NAME}", f"bob/{NAME}")
-    refused = {folder / "bob" / "more.zip": "more.zip cannot be unpacked: it is broken",
-               folder / "cem" / "all.zip": "all.zip cannot be unpacked: it is broken"}  # fmt: skip
-    ada, bob, cem = collect(folder, shop.released, refused=refused)
+    (folder / "cem").mkdir()
+    for path in (folder / "bob" / "more.zip", folder / "cem" / "all.zip"):
+        path.write_bytes(b"no zip")
+    ada, bob, cem = collect(folder, shop.released)
     assert (list(ada.files), ada.notes) == ([NAME], [])
-    assert (list(bob.files), bob.notes) == ([NAME], [refused[folder / "bob" / "more.zip"]])
-    assert (list(cem.files), cem.notes) == ([], [refused[folder / "cem" / "all.zip"]])
+    assert list(bob.files) == [NAME] and bob.notes[0].startswith("more.zip cannot be unpacked")
+    assert list(cem.files) == [] and cem.notes[0].startswith("all.zip cannot be unpacked")
 
 
 def test_who_handed_in_no_notebook_is_there_with_a_note(hand_in, shop):
-    folder = hand_in(f"ada/{NAME}", f"Bob_7_assignsubmission_file_/{NAME}")
-    for name in ("ada/notes.txt", "cem/answer.py", "cem/answer.pdf", "ada/.hidden", "list.csv",
+    folder = hand_in(f"Ada_6_assignsubmission_file_/{NAME}",
+                     f"Bob_7_assignsubmission_file_/{NAME}")  # fmt: skip
+    for name in ("Ada_6_assignsubmission_file_/notes.txt", "list.csv",
+                 "Cem_9_assignsubmission_file_/answer.py",
+                 "Cem_9_assignsubmission_file_/answer.pdf",
                  "Dee_8_assignsubmission_onlinetext_/onlinetext.html"):  # fmt: skip
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).touch()
     notes = {one.identity: one.notes for one in collect(folder, shop.released)}
     assert notes == {
-        "ada": [],
+        "Ada (6)": [],
         "Bob (7)": [],
-        "cem": ["answer.pdf, answer.py are no notebooks; nothing else was handed in"],
+        "Cem (9)": ["answer.pdf, answer.py are no notebooks; nothing else was handed in"],
         "Dee (8)": ["onlinetext.html is no notebook; nothing else was handed in"],
     }

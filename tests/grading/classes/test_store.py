@@ -12,40 +12,42 @@ from course_grading.classes.store import FILE, Store, key_of
 from course_grading.runner import Settings
 from course_lab.errors import CourseError
 
+ADA, BOB = ("Ada", "7"), ("Bob", "")
+
 
 def result(key: str, points: int = 1) -> dict:
     return {"key": key, "points": points}
 
 
 def test_what_was_added_is_there_after_a_kill(tmp_path):
-    Store(tmp_path).add("Ada", result("a"))  # nobody closes it
+    Store(tmp_path).add(ADA, result("a"))  # nobody closes it
     again = Store(tmp_path)
-    assert again.known("Ada", "a") and not again.known("Ada", "b") and not again.known("Bob", "a")
+    assert again.known(ADA, "a") and not again.known(ADA, "b") and not again.known(BOB, "a")
 
 
 def test_a_result_counts_once_and_the_first_one(tmp_path):
     kept = Store(tmp_path)
     for points in (3, 5):
-        kept.add("Ada", result("a", points))
+        kept.add(ADA, result("a", points))
     assert len((tmp_path / FILE).read_text().splitlines()) == 1
-    assert Store(tmp_path).results["Ada", "a"]["points"] == 3
+    assert Store(tmp_path).results[ADA, "a"]["points"] == 3
 
 
 @pytest.mark.parametrize("rest", ['{"learner": "Bob", "ke', "\x00\x00", "[]\n", '{"key": "x"}\n'])
 def test_a_line_that_was_cut_short_is_skipped_and_the_next_one_is_whole(tmp_path, rest):
-    Store(tmp_path).add("Ada", result("a"))
+    Store(tmp_path).add(ADA, result("a"))
     with (tmp_path / FILE).open("a") as file:
         file.write(rest)
-    Store(tmp_path).add("Bob", result("b"))
-    assert set(Store(tmp_path).results) == {("Ada", "a"), ("Bob", "b")}
+    Store(tmp_path).add(BOB, result("b"))
+    assert set(Store(tmp_path).results) == {(ADA, "a"), (BOB, "b")}
 
 
 def test_a_full_disk_is_one_line_that_says_how_to_go_on(tmp_path):
     kept = Store(tmp_path)
     kept._file = open("/dev/full", "w")
     with pytest.raises(CourseError, match="No space left.*run the command again"):
-        kept.add("Ada", result("a"))
-    assert not kept.known("Ada", "a")
+        kept.add(ADA, result("a"))
+    assert not kept.known(ADA, "a")
 
 
 def test_a_folder_that_cannot_be_made_is_one_line(tmp_path):
