@@ -249,7 +249,7 @@ def asks_for(tolerance):
 
 REFUSED = {
     "grow-seems": [3000, 8191, 10_877, 13_533, 7882, 6526, 59.0, 8000, 8132 * 1.006],
-    "grow-which-f": [1, 4, 64, 256, 113, 5, 12, 17, 15.5],
+    "grow-which-f": [1, 4, 16, 64, 256, 113, 2.562, 3.353, 0.616, 0.4084, 1.7898, 0.7947, 0.786],
     "grow-turn-on": [
         sines_of_one_sign, only_where_slower, all_in_float32, angles_as_the_keys_are,
         turning_on(lambda at, was, now: (at * (now - was)).float()),
