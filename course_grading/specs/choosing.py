@@ -598,6 +598,15 @@ def _log_bias(
     return log_bias
 
 
+def _without_head_axis(q_positions: Tensor, k_positions: Tensor, slopes: Tensor) -> Tensor:
+    fall = torch.log1p(_differences(q_positions, k_positions).clamp(min=0).float())
+    return -slopes[:, None, None] * fall
+
+
+def _heads_first(bias: Tensor) -> Tensor:
+    return bias.transpose(0, 1) if bias.ndim == 4 else bias
+
+
 def _log_bias_cases(rng: Random) -> list[Case]:
     def case(q: Tensor, k: Tensor, heads: int, slopes: Tensor | None = None) -> Case:
         if slopes is None:
@@ -664,8 +673,7 @@ LOG_BIAS = Exercise(
                 _log_bias(scale=lambda k: math.log1p(int(k.max())))),
         Mistake("no axis for the heads in a batch", "With rows of their own, positions give "
                 "distances of shape (batch, queries, keys). Heads go between: unsqueeze(-3).",
-                lambda q, k, slopes: -slopes[:, None, None] * torch.log1p(
-                    _differences(q, k).clamp(min=0).float())),
+                _without_head_axis),
         Mistake("ln(d) instead of ln(1 + d)", "The bias is -s ln(1 + d), so a key one step back "
                 "gets -s ln 2.",
                 _log_bias(fall=lambda d: d.clamp(min=1).log())),
@@ -690,6 +698,9 @@ LOG_BIAS = Exercise(
         Mistake("no axis for the batch", "With rows of their own, the result has shape (batch, "
                 "heads, queries, keys). You give the bias of the first row, without the batch.",
                 _log_bias(_first_row_alone)),
+        Mistake("batch and heads exchanged", "With rows of their own, the result has shape (batch, "
+                "heads, queries, keys). Yours has the heads first.",
+                lambda *question: _heads_first(_log_bias()(*question))),
         Mistake("linear instead of logarithmic",
                 "The bias should fall with ln(1 + distance), and yours falls with the distance.",
                 _log_bias(fall=lambda d: d.clamp(min=0))),
@@ -781,6 +792,7 @@ def _scores_of(answer: Any, config: Any, texts: Any) -> dict[str, Tensor]:
     tokens, start = texts
     many, positions = tokens.flatten().repeat(4)[None, : len(FAR)], torch.arange(TEXT)
     late = 3 * positions + start
+    rows = [0] + [1] * (one.num_heads - 1)  # as many as heads: axes mixed up raise nothing then
     mask = torch.isin(positions, KEPT) | torch.eye(TEXT).bool()
     scores: dict[str, Tensor] = {}
 
@@ -801,9 +813,11 @@ def _scores_of(answer: Any, config: Any, texts: Any) -> dict[str, Tensor]:
         "token by token from a late start": lambda: decode(late, PROMPT),
         "tokens hidden": lambda: new(tokens, positions, mask=mask)[:, KEPT],
         "tokens left out": lambda: new(tokens[:, KEPT], KEPT),
-        "rows with positions of their own": lambda: new(tokens, torch.stack([positions, late])),
+        "rows with positions of their own": lambda: new(
+            tokens[rows], torch.stack([positions, late])[rows]
+        ),
         "each row alone": lambda: torch.cat(
-            [scores["a whole text"][:1], scores["a whole text that starts late"][1:]]
+            [scores["a whole text"][:1], scores["a whole text that starts late"][rows[1:]]]
         ),
         "shuffled after": lambda: both_ways(tokens).roll(1, 1),
         "shuffled before": lambda: both_ways(tokens.roll(1, 1)),
@@ -850,6 +864,7 @@ def _evidence(answer, config, texts):
         "token by token, late": _same(scores["token by token from a late start"], late),
         "tokens left out": _same(scores["tokens left out"], scores["tokens hidden"]),
         "rows": _same(scores["rows with positions of their own"], scores["each row alone"]),
+        "first row": _same(scores["rows with positions of their own"][:1], whole[:1]),
         "goes by positions": not _same(whole, late),
         "earlier scores stay": _same(
             scores["token by token from a late start"][:, :PROMPT], late[:, :PROMPT]
@@ -1007,6 +1022,11 @@ CAPSTONE = Exercise(
         Mistake("all rows like the first",
                 "It takes the positions of the first row for the whole batch.",
                 _scheme(distances=_first_row)),
+        Mistake("rows mixed up", "In a batch whose rows have positions of their own, even the "
+                "first row is read otherwise than alone. Perhaps the axis of the rows meets that "
+                "of the heads: with as many texts as heads this raises nothing, and head h of "
+                "every text gets the positions of text h. Positions need an axis for the heads.",
+                lambda config: _LogSlopes(config.num_heads, _without_head_axis)),
         Mistake("counts tokens itself in one part",
                 "One part goes by positions, another counts tokens. It may be a door, or a head, "
                 "or a layer: if you return a function, each layer's scheme is checked.",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, partial
+from itertools import accumulate
+from operator import mul
 from random import Random
 from typing import Any
 
@@ -88,6 +90,10 @@ def _back_for_short_texts(lengths: list[int], original: int) -> list[float]:
     return stretches
 
 
+def _multiplied(lengths: list[int], original: int) -> list[float]:
+    return list(accumulate(_never_below_1(lengths, original), mul))
+
+
 def _server_cases(rng: Random) -> list[Case]:
     def case(lengths, dim, base, original_length) -> Case:
         return {"lengths": lengths, "dim": dim, "base": base, "original_length": original_length}
@@ -157,7 +163,16 @@ SERVER = Exercise(
                 "You look for the longest text first. A request does not know what comes after it, "
                 "and needs nothing but its own length.",
                 _serve_by(lambda lengths, original:
-                          _never_below_1([max(lengths)] * len(lengths), original))),
+                          _never_below_1([max(lengths, default=1)] * len(lengths), original))),
+        Mistake("whole stretches only",
+                "You divide with `//`, so a text of 1.9 times original_length is not stretched. "
+                "The stretch is n / original_length, with its fraction.",
+                _serve_by(lambda lengths, original: _never_below_1(
+                    [n // original * original for n in lengths], original))),
+        Mistake("the base raised again and again",
+                "Each long text raises the base that the long texts before it in the list have "
+                "raised already. Begin with the base that was given, for every text.",
+                _serve_by(_multiplied)),
         Mistake("min instead of max",
                 "You take the smaller of 1 and the ratio, so long texts are not stretched, and "
                 "short ones are squeezed. A stretch is never below 1: take the larger.",
@@ -291,6 +306,10 @@ def _scores_in(dtype: torch.dtype, q: Tensor, k: Tensor, original_length: int) -
     return [row.to(dtype) for row in _rows_by(_now)(q, k, original_length)]
 
 
+def _to_four_decimals(q, k, original_length):
+    return [row.round(decimals=4) for row in _rows_by(_now)(q, k, original_length)]
+
+
 QUERIES, KEYS = torch.randn(2, 12, 8, generator=torch.Generator().manual_seed(3)).double()
 
 
@@ -350,21 +369,40 @@ CACHE_TEST = Exercise(
         Version("in float32", True, partial(_by_distance, dtype=torch.float32),
                 "It computes in float32, so its scores are off by less than 0.0001. A test that "
                 "allows 0.001 accepts it."),
-        Version("keys kept after the turn", False, _rows_by(_now, _now)),
-        Version("never stretched", False, _rows_by(_plain)),
+        Version("scores rounded to four decimals", True, _to_four_decimals,
+                "Its scores are off by up to 0.00005, and the task allows 0.0001: allow as much, "
+                "or 0.001."),
+        Version("keys kept after the turn", False, _rows_by(_now, _now),
+                "It shows in rows beyond original_length alone, and there at keys before the "
+                "query's own: compare these with numbers of your own."),
+        Version("never stretched", False, _rows_by(_plain),
+                "It shows in rows beyond original_length alone, and there at keys before the "
+                "query's own."),
         Version("stretched for the whole text from the start", False,
-                _rows_by(lambda dim, n, original: _now(dim, n[-1:], original))),
+                _rows_by(lambda dim, n, original: _now(dim, n[-1:], original)),
+                "In a text longer than original_length it is right in the last row, and at each "
+                "query's own key: compare other rows and keys, too."),
         Version("one token late", False,
-                _rows_by(lambda dim, n, original: _now(dim, n - 1, original))),
-        Version("queries stretched, keys not", False, _rows_by(_now, _plain)),
-        Version("made anew at every doubling only", False, _rows_by(_by_doubling)),
+                _rows_by(lambda dim, n, original: _now(dim, n - 1, original)),
+                "It shows in rows beyond original_length alone, at keys before the query's own. In "
+                "short texts its scores are off by hundredths: allow less than that."),
+        Version("queries stretched, keys not", False, _rows_by(_now, _plain),
+                "It shows in rows beyond original_length alone."),
+        Version("made anew at every doubling only", False, _rows_by(_by_doubling),
+                "It is right for texts that are 1, 2, 4, ... times as long as original_length: "
+                "compare the rows between these."),
         Version("base times the stretch", False, _rows_by(
                 lambda dim, n, original: (
-                    frequencies_of(dim, 10_000.0 * (n / original).clamp(min=1)[:, None])))),
+                    frequencies_of(dim, 10_000.0 * (n / original).clamp(min=1)[:, None]))),
+                "It shows in rows beyond original_length alone, at keys before the query's own. In "
+                "short texts its scores are off by hundredths: allow less than that."),
         Version("short texts stretched by less than 1", False, _rows_by(
                 lambda dim, n, original: (
-                    frequencies_of(dim, raised(10_000.0, dim, (n / original)[:, None]))))),
-        Version("the query stands at 0", False, _rows_by(_now, query_at=torch.zeros_like)),
+                    frequencies_of(dim, raised(10_000.0, dim, (n / original)[:, None])))),
+                "It shows in rows shorter than original_length alone, at keys before the query's "
+                "own: compare rows 1 and 2 of a text with original_length 4, say."),
+        Version("the query stands at 0", False, _rows_by(_now, query_at=torch.zeros_like),
+                "It shows in every row but the first: compare numbers."),
         Version("scores always in float32", False, partial(_scores_in, torch.float32),
                 "Scores have the dtype of q: give q in float64, too, and compare dtypes."),
         Version("scores always in float64", False, partial(_scores_in, torch.float64),
@@ -404,6 +442,13 @@ CACHE_TEST = Exercise(
             for dtype in (torch.float32, torch.float64)
         ),
         _test_same_place,
+        *(
+            Mistake("asks for more than the task promises",
+                    "Your test catches every wrong version, and right ones as well that are off by "
+                    "more than it allows. A right score may be off by nearly 0.0001.",
+                    partial(_compare, tolerance=tolerance))
+            for tolerance in (1e-5, 1e-6)
+        ),
         Mistake("refuses every version",
                 "Your test refuses every version, the right ones too. Either what it expects is "
                 "not what the task says (the scores are not divided, the base is 10 000), or it "
@@ -420,38 +465,64 @@ CACHE_TEST = Exercise(
 
 # measure: which f ------------------------------------------------------------------------------
 
+PAYS = {1: 3.3529, 4: 2.7368, 16: 2.5620, 64: 2.8315, 256: 3.2233}  # bits, on two passages
+
+
+def _saves(best: int = 16) -> float:
+    return PAYS[1] - PAYS[best]
+
+
 WHICH_F = Exercise(
     slug="grow-which-f", title="Measure: which f?",
-    kind="measure", minutes=15, points=2, name="best_f",
-    # On two passages 2.56 bits; f = 4, the next best, 2.74; f = 64, 2.83; f = 256, 3.22.
-    reference=lambda: 16,
+    kind="measure", minutes=15, points=2, name="saved",
+    reference=_saves, relative_tolerance=0.003,
     hints=(
         "dynamic_ntk(32, 10_000.0, f, 1024, 128) has the frequencies, and stretched(model, ...) "
         "the model that reads with them.",
-        "bits_by_length(reader, text, [1024], passages=2).mean() for each of the five.",
+        "bits_by_length(reader, text, [1024], passages=2).mean() for each of the five. Then take "
+        "the smallest of the five away from what f = 1 pays.",
     ),
     mistakes=(
+        Mistake("the f itself",
+                "This is the f that pays the fewest bits. The question asks how many bits fewer "
+                "it pays than f = 1.", 16),
+        Mistake("what the best f pays",
+                "This is what the best f pays for a byte. The question asks how much less that is "
+                "than what f = 1 pays.", lambda: PAYS[16]),
         Mistake("windows of 512 bytes",
-                "On two passages, f = 4 is best in windows of 512 bytes. Read windows of 1024, "
-                "with the frequencies for 1024.", 4),
-        Mistake("exactly as far as the text has grown",
-                "f = 1 stretches by 8 here. The measurement prefers more than that.", 1),
-        Mistake("the largest of the row",
-                "256 stretches by 1793 in windows of 1024 bytes, and pays more than the best.",
-                256),
-        Mistake("the stretch in place of f",
-                "That is how far the best f stretches. The question asks for f.", 113),
+                "That is what the best f saves in windows of 512 bytes, f = 4. Read windows of "
+                "1024, with the frequencies for 1024.", 0.4084),
+        Mistake("frequencies for 512 tokens",
+                "You read windows of 1024 bytes with the frequencies for 512 tokens.", 1.0308),
+        Mistake("compared with no stretch at all",
+                "That is what the best f saves against the model with its own frequencies. Compare "
+                "with f = 1, which stretches by 8 here.", 4.3517 - PAYS[16]),
+        *(Mistake(f"what f = {f} saves",
+                  f"That is what f = {f} saves. Another f of the five pays less.",
+                  lambda f=f: _saves(f)) for f in (4, 64, 256)),
+        Mistake("the wrong way round",
+                "The best f pays fewer bits than f = 1. What it saves is above 0.",
+                lambda: -_saves()),
     ),
 )  # fmt: skip
 
 # implement: keys turned on -----------------------------------------------------------------------
 
 
+def _turned_by(x: Tensor, angles: Tensor) -> Tensor:
+    return _turned(x, torch.ones(len(angles)), angles)
+
+
+def _turned_as_angles_are(x: Tensor, angles: Tensor) -> Tensor:
+    """Cosines, sines and products in the dtype of the angles, or in the tensor's if it is finer."""
+    first, second = x.chunk(2, dim=-1)
+    cos, sin = angles.cos(), angles.sin()
+    return torch.cat([first * cos - second * sin, second * cos + first * sin], dim=-1)
+
+
 def _turning_on(
     angles: Callable[[Tensor, Tensor, Tensor], Tensor] = lambda at, was, now: at * (now - was),
-    turn: Callable[[Tensor, Tensor], Tensor] = lambda x, angles: _turned(
-        x, torch.ones(len(angles)), angles
-    ),
+    turn: Callable[[Tensor, Tensor], Tensor] = _turned_by,
 ) -> Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]:
     """Keys turned on from old frequencies to new ones, or with one of the two steps otherwise."""
     return lambda turned, positions, was, now: turn(
@@ -567,11 +638,23 @@ TURN_ON = Exercise(
                 "You turn by p * now / was. Angles that follow each other add up, so the "
                 "difference of the frequencies counts, not their ratio.",
                 _turning_on(lambda at, was, now: at * (now / was))),
-        Mistake("angles in float32",
-                "At position 20 000 a float32 angle is off by about a thousandth. Compute angles "
-                "in float64, as was and now are.",
-                _turning_on(lambda at, was, now: (
-                    at.float() * now.float() - at.float() * was.float()).double())),
+        *(
+            Mistake("angles in float32",
+                    "At position 20 000 a float32 angle is off by about a thousandth. Compute "
+                    "angles in float64, as was and now are.",
+                    _turning_on(angles, turn))
+            for angles in (
+                lambda at, was, now: at.float() * now.float() - at.float() * was.float(),
+                lambda at, was, now: at.float() * (now - was).float(),
+                lambda at, was, now: at.float() * (now.float() - was.float()),
+                lambda at, was, now: (at * (now - was)).float())
+            for turn in (_turned_by, _turned_as_angles_are)
+        ),
+        Mistake("angles in the dtype of the keys",
+                "Where keys are in float32 you round angles to float32, too. At position 20 000 "
+                "these are off by about a thousandth: keep angles in float64 for all keys.",
+                lambda turned, positions, was, now: _turned_as_angles_are(
+                    turned, (positions[:, None] * (now - was)).to(turned.dtype))),
         _turn_on_in_place,
         Mistake("always in float64",
                 "The result has the dtype of `turned`. Yours is always in float64.",

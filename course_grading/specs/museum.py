@@ -23,16 +23,17 @@ def _embedded(positions: list[int], factor: float) -> Tensor:
 
 
 NEAR, FAR = [0, 3, 11], [0, 3, 11, 1500]
+MORE_THAN_PROMISED = "asks for more than the task promises"
 
 
-def _embed_test(positions: list[int], factor: float = 2, in_bfloat16: bool = True):
+def _embed_test(positions: list[int], factor: float = 2, in_bfloat16: bool = True, off=1e-3):
     """Asks with factor 1 and with `factor`, and in bfloat16 at 256 and 257."""
 
     def test_embed(embed):
         for divided_by in (1, factor):
             got = embed(torch.zeros(2, len(positions), 4), torch.tensor(positions), divided_by)
             expected = _embedded(positions, divided_by)
-            assert torch.allclose(got, expected.expand(2, -1, 4), atol=1e-3)
+            assert torch.allclose(got, expected.expand(2, -1, 4), atol=off)
         if in_bfloat16:
             far = embed(torch.zeros(1, 2, 4, dtype=torch.bfloat16), torch.tensor([256, 257]), 1)
             assert (far[0, 0] - far[0, 1]).abs().max() > 0.1
@@ -90,13 +91,16 @@ WAVES = Exercise(
                 "bfloat16 at odd positions beyond 256, the other one beyond position 1023.",
                 _embed_test(NEAR, in_bfloat16=False)),
         _test_embed_exactly,
+        *(Mistake(MORE_THAN_PROMISED, "Your test catches every wrong version, and right ones as "
+                  "well that are off by more than it allows. In float32 the task promises 0.001.",
+                  _embed_test(FAR, off=off)) for off in (1e-4, 1e-6)),
     ),
 )  # fmt: skip
 
 # a turn ----------------------------------------------------------------------------------------
 
 
-def _turn_test(batch: int, heads: int, positions: list, texts: slice = slice(None)):
+def _turn_test(batch: int, heads: int, positions: list, texts: slice = slice(None), off=1e-2):
     """Vectors of ones, turned apart by some distance: their score is the same in every layout."""
 
     def test_turn(turn):
@@ -107,7 +111,7 @@ def _turn_test(batch: int, heads: int, positions: list, texts: slice = slice(Non
         expected = 2 * angles.cos().sum(dim=-1).float()
         expected = expected if at.ndim == 1 else expected.unsqueeze(1)
         scores, expected = turned @ turned.mT, expected.expand(batch, heads, -1, -1)
-        assert torch.allclose(scores[texts], expected[texts], atol=1e-2)
+        assert torch.allclose(scores[texts], expected[texts], atol=off)
 
     return test_turn
 
@@ -162,6 +166,10 @@ TURN = Exercise(
                 "The version that is left is right for the first text of a batch, and wrong for "
                 "the other texts: compare these, too.",
                 _turn_test(2, 2, [[0, 3, 17], [5, 6, 40]], texts=slice(1))),
+        Mistake(MORE_THAN_PROMISED, "Your test catches every wrong version, and a right one as "
+                "well that is off by more than it allows. The numbers of a vector of length 1 are "
+                "right to 0.001: in scores of vectors of eight ones allow 0.01 or more.",
+                _turn_test(2, 2, [[0, 3, 17], [5, 6, 40]], off=1e-4)),
         Mistake("positions without gaps", "A version that counts by itself is right there. Use "
                 "positions with gaps, and one row of positions for each text.",
                 _turn_test(2, 3, [0, 1, 2, 3, 4])),
@@ -171,12 +179,12 @@ TURN = Exercise(
 # a table with a memory -------------------------------------------------------------------------
 
 
-def _check_table(table, offset=0, base=exhibits.BASE, dim=8):
+def _check_table(table, offset=0, base=exhibits.BASE, dim=8, off=1e-3):
     expected = exhibits.cosines(20, offset, base, dim).float()
-    assert torch.allclose(table(20, offset=offset, base=base), expected, atol=1e-3)
+    assert torch.allclose(table(20, offset=offset, base=base), expected, atol=off)
 
 
-def _table_test(rough_first: bool = True, converted: bool = True):
+def _table_test(rough_first: bool = True, converted: bool = True, off: float = 1e-3):
     """Asks tables twice, with one change, and one that was converted as a module."""
     changes: list[tuple[dict, dict]] = [
         ({}, {"base": 500.0}),
@@ -189,9 +197,9 @@ def _table_test(rough_first: bool = True, converted: bool = True):
         for before, after in changes:
             table = make(8)
             table(20, **before)
-            _check_table(table, **after)
+            _check_table(table, **after, off=off)
         if converted:
-            _check_table(make(64).to(torch.bfloat16), offset=1000, dim=64)
+            _check_table(make(64).to(torch.bfloat16), offset=1000, dim=64, off=off)
 
     return test_table
 
@@ -254,6 +262,9 @@ TABLE = Exercise(
                 "the module.",
                 _table_test(rough_first=False, converted=False)),
         _test_table_exactly,
+        *(Mistake(MORE_THAN_PROMISED, "Your test catches every wrong version, and right ones as "
+                  "well that are off by more than it allows. In float32 the task promises 0.001.",
+                  _table_test(off=off)) for off in (2e-4, 1e-7)),
     ),
 )  # fmt: skip
 
@@ -336,23 +347,23 @@ CONVERSION = Exercise(
 SLOPES = [1 / 16, 1 / 256, 1 / 4]
 
 
-def _check_weights(weights, slopes, position, keys, dtype=torch.float32, compared=None):
+def _check_weights(weights, slopes, position, keys, dtype=torch.float32, compared=None, off=0.02):
     """Queries and keys of zeros: what is left is the softmax of the bias alone."""
     q = torch.zeros(1, len(slopes), 1, 4, dtype=dtype)
     k = torch.zeros(1, len(slopes), len(keys), 4, dtype=dtype)
     got = weights(q, k, torch.tensor([position]), keys)[0, :compared, 0].float()
     expected = (-torch.tensor(slopes)[:compared, None] * (position - keys)).softmax(dim=-1)
-    assert torch.allclose(got, expected, atol=0.02)
+    assert torch.allclose(got, expected, atol=off)
 
 
-def _decoding_test(slopes: list[float], compared: int | None = None):
+def _decoding_test(slopes: list[float], compared: int | None = None, off: float = 0.02):
     few = torch.tensor([0, 2, 5, 8, 9])
-    return lambda weights: _check_weights(weights, slopes, 9, few, compared=compared)
+    return lambda weights: _check_weights(weights, slopes, 9, few, compared=compared, off=off)
 
 
-def _weights_test(slopes: list[float], compared: int | None = None):
+def _weights_test(slopes: list[float], compared: int | None = None, off: float = 0.02):
     def test_weights(weights):
-        _decoding_test(slopes, compared)(weights)
+        _decoding_test(slopes, compared, off)(weights)
         _check_weights(weights, slopes, 2999, torch.arange(3000), torch.bfloat16, compared)
 
     return test_weights
@@ -407,6 +418,10 @@ SLOPE = Exercise(
         Mistake("the first heads alone", "The version that is left is wrong in the heads that are "
                 "filled in, which are the last ones. Compare all heads.",
                 _weights_test(SLOPES, compared=2)),
+        Mistake(MORE_THAN_PROMISED, "Your test catches every wrong version, and a right one as "
+                "well that is off by more than it allows. The task promises 0.001 in float32, and "
+                "0.02 in bfloat16 for queries of zeros.",
+                _weights_test(SLOPES, off=1e-5)),
         _test_weights_sum,
         _test_weights_square,
     ),
@@ -483,7 +498,7 @@ BUCKETS = Exercise(
 # a longer reach --------------------------------------------------------------------------------
 
 
-def _reach_test(*lengths: int, pairs: slice | list[int] = slice(None)):
+def _reach_test(*lengths: int, pairs: slice | list[int] = slice(None), share: float = 1e-3):
     """Asks one function for each length in turn, and compares these pairs."""
 
     def test_reach(make):
@@ -491,7 +506,7 @@ def _reach_test(*lengths: int, pairs: slice | list[int] = slice(None)):
         for length in lengths:
             expected = exhibits.by_parts(trained, 2048, max(1, length / 2048))
             got = frequencies(length).double()
-            assert torch.allclose(got[pairs], expected[pairs], rtol=1e-3, atol=0)
+            assert torch.allclose(got[pairs], expected[pairs], rtol=share, atol=0)
 
     return test_reach
 
@@ -524,6 +539,10 @@ REACH = Exercise(
         Mistake("asks for a long length once only",
                 "The second long text may be stretched twice. Ask for the same long length again.",
                 _reach_test(500, 8192, 500)),
+        Mistake(MORE_THAN_PROMISED, "Your test catches every wrong version, and a right one as "
+                "well that is off by more than it allows. The task promises each frequency to one "
+                "part in a thousand of itself.",
+                _reach_test(*IN_TURN, share=1e-4)),
         Mistake("the two ends alone", "The version that is left is right in all pairs that are "
                 "kept whole or divided by s. Compare the pairs between them, too.",
                 _reach_test(*IN_TURN, pairs=[0, -1])),
@@ -611,9 +630,10 @@ TESTS = Exercise(
                 "Show a wrong encoding that is right at position 0, such as one with wrong "
                 "frequencies.",
                 _shows(IN_FLOAT64, IN_FLOAT32, wrong=_counting_from_one)),
-        Mistake("rejects every test", "Good tests are rejected, too. A good test returns for a "
-                "right encoding, and raises AssertionError for a wrong one of the same shape. "
-                "Follow what your function does after each of these.",
+        Mistake("rejects every test", "Good tests are rejected, too. Either an encoding that you "
+                "call right is wrong, or one that you call wrong is right at small positions, or "
+                "your function asks for more than this: a good test returns for a right encoding, "
+                "and raises AssertionError for a wrong one of the same shape.",
                 _shows(IN_FLOAT64, wrong=IN_FLOAT64)),
     ),
 )  # fmt: skip

@@ -548,8 +548,9 @@ ORDER_BLIND_TEST = Exercise(
                 "turning before it or after it makes no difference. Use one without a pattern.",
                 _test(move=lambda x: x.flip(1))),
         Mistake("rejects every layer",
-                "Your test raises for every layer, self-attention included. Both sides must come "
-                "from one x: compare layer(x[:, order]) with layer(x)[:, order].",
+                "Your test raises for every layer, self-attention included. Either its two sides "
+                "do not come from one x, or it asks for more than the task says: compare "
+                "layer(x[:, order]) with layer(x)[:, order].",
                 _test(move=lambda x: x, move_output=lambda x: x + 1)),
         Mistake("shuffled back with the same order",
                 "x[:, order][:, order] shuffles twice. To undo a shuffle use order.argsort(), or "

@@ -494,8 +494,10 @@ def _test_number(bits: Bits) -> None:
 
 
 @mistake("refuses every version",
-         "Your test refuses every version, the right ones too. A model that reads pays *less* for "
-         "letters that it can look up, by at least one bit, and not always 0.")  # fmt: skip
+         "Your test refuses every version, the right ones too. Either it asks for more than the "
+         "task says (a model that reads pays *less* for letters that it can look up, by at least "
+         "one bit, and not always 0), or the letters of `second` cannot be looked up in "
+         "`first`.")  # fmt: skip
 def _test_free(bits: Bits) -> None:
     _, stretch, second = _tokens()
     assert bits(second, stretch, second) == 0

@@ -61,6 +61,12 @@ def _by_slices(frequencies, factor, original_length, slow, fast):
     return _blend(frequencies, keep, factor)
 
 
+def _over_pair_numbers(turns: Tensor, slow: float, fast: float) -> Tensor:
+    """From the last pair with `fast` turns to the first with `slow` turns, if they are sorted."""
+    first, last = int((turns >= fast).sum()) - 1, int((turns > slow).sum())
+    return ((last - torch.arange(len(turns))) / max(1, last - first)).clamp(0, 1)
+
+
 def _by_parts_sorted(frequencies, factor, original_length, slow, fast):
     fastest_first = frequencies.sort(descending=True).values
     return _by_parts()(fastest_first, factor, original_length, slow, fast)
@@ -168,9 +174,16 @@ BY_PARTS = Exercise(
         Mistake("turns of one position fewer", "You count the turns in original_length - 1 "
                 "positions. The task says `original_length`.",
                 _by_parts(turns=lambda f, length, factor: _turns(f, length - 1))),
-        Mistake("a step instead of a ramp",
-                "You either keep a pair or divide it. Between slow and fast, blend the two.",
-                _by_parts(keep=lambda turns, slow, fast: (turns >= slow).double())),
+        *(Mistake("a step instead of a ramp",
+                  "You either keep a pair or divide it. Between slow and fast, blend the two.",
+                  _by_parts(keep=step))
+          for step in (lambda turns, slow, fast: (turns >= slow).double(),
+                       lambda turns, slow, fast: (turns >= fast).double(),
+                       lambda turns, slow, fast: (2 * turns >= slow + fast).double())),
+        Mistake("a ramp over pair numbers",
+                "Your ramp is linear in the number of the pair, between whole pairs, as in YaRN's "
+                "released code. It should be linear in turns. And frequencies may come in any "
+                "order.", _by_parts(keep=_over_pair_numbers)),
         Mistake("1 and 32 written in",
                 "The limits are arguments: slow and fast. The first case has 1 and 4.",
                 _by_parts(keep=lambda turns, slow, fast: _keep(turns, 1.0, 32.0))),
@@ -248,6 +261,9 @@ CONFIG = Exercise(
                 "Count turns in original_max_position_embeddings, the window of training, and not "
                 "in the text that it is stretched to.",
                 lambda: _kept(length=16 * 8192)),
+        Mistake("the pairs that change", "This many pairs are blended or divided. The question "
+                "asks for the pairs that stay as they are.",
+                lambda: 48 - _kept()),
         Mistake("2 pi forgotten",
                 "8192 * frequency is an angle in radians. One turn has 2 pi of them.",
                 lambda: _kept(turns=4 / (2 * math.pi))),
@@ -296,11 +312,14 @@ def _released_ramp(turns: Tensor, dim: int, base: float, original_length: int) -
     return 1 - ((torch.arange(dim // 2).double() - first) / length).clamp(0, 1)
 
 
-def _yarn_in_float32(positions, dim, base, factor, original_length):
-    frequencies = base ** (-torch.arange(0, dim, 2) / dim)
-    keep = _keep(_turns(frequencies, original_length), 1.0, 32.0)
-    angles = positions[..., None] * _blend(frequencies, keep, factor)
-    return torch.stack([angles.cos(), angles.sin()]) * (0.1 * math.log(factor) + 1)
+def _yarn_in_float32(frequencies_of: Callable[[int, float], Tensor]) -> Callable[..., Tensor]:
+    def yarn_table(positions, dim, base, factor, original_length):
+        frequencies = frequencies_of(dim, base)
+        keep = _keep(_turns(frequencies, original_length), 1.0, 32.0)
+        angles = positions[..., None] * _blend(frequencies, keep, factor)
+        return torch.stack([angles.cos(), angles.sin()]) * (0.1 * math.log(factor) + 1)
+
+    return yarn_table
 
 
 def _yarn_cases(rng: Random) -> list[Case]:
@@ -370,12 +389,24 @@ YARN = Exercise(
                 "Your ramp is linear in the pair's number, between whole pairs, as in YaRN's "
                 "released code. Here it is linear in turns, from 1 to 32.",
                 _yarn_table(ramp=_released_ramp)),
-        Mistake("frequencies rounded to float32", "The frequencies are right, and rounded before "
-                "they meet positions. At position 100 000 that is too coarse: keep float64.",
-                _yarn_table(angles_of=lambda p, slowed: p[..., None] * slowed.float())),
-        Mistake("float32 throughout", "You compute in float32, which is too coarse for the angle "
-                "of a far position. Keep frequencies and angles in float64.",
-                _yarn_in_float32),
+        *(Mistake("frequencies rounded to float32", "The frequencies are right, and rounded before "
+                  "they meet positions. At position 100 000 that is too coarse: keep float64.",
+                  _yarn_table(angles_of=angles_of))
+          for angles_of in (lambda p, slowed: p[..., None] * slowed.float(),
+                            lambda p, slowed: p.double()[..., None] * slowed.float())),
+        Mistake("angles rounded to float32", "The frequencies are right, and the angles are "
+                "rounded before their cosine is taken. That is too coarse for a far position: "
+                "keep float64.",
+                _yarn_table(angles_of=lambda p, slowed: (p.double()[..., None] * slowed).float())),
+        *(Mistake("float32 throughout", "You compute in float32, which is too coarse for the angle "
+                  "of a far position. Keep frequencies and angles in float64.",
+                  _yarn_in_float32(frequencies))
+          for frequencies in (lambda dim, base: base ** (-torch.arange(0, dim, 2) / dim),
+                              lambda dim, base: 1 / base ** (torch.arange(0, dim, 2) / dim),
+                              lambda dim, base: _frequencies(dim, base).float())),
+        Mistake("sines before cosines", "The numbers are right, and the sines come first. Stack "
+                "the cosines before them.",
+                lambda *question: _yarn_table()(*question).flip(0)),
         Mistake("stacked on the last axis but one", "Cosines and sines stand beside each other for "
                 "each position. They should stand one after the other: on axis 0.",
                 _yarn_table(axis=-2)),
@@ -489,32 +520,46 @@ LONGROPE_TEST = Exercise(
         Version("attention factor in float32", True, _stretch_in_float32,
                 "Its attention factor is right to 1e-6, and its lists hold the numbers that it was "
                 "given. Compare the factor within 1e-6, and lists with lists."),
-        Version("long factors at L itself", False, _stretch(lambda n, original, s: n >= original)),
+        Version("long factors at L itself", False, _stretch(lambda n, original, s: n >= original),
+                "It shows in a text of exactly original_length tokens."),
         Version("long factors from L + 2 on", False,
-                _stretch(lambda n, original, s: n > original + 1)),
+                _stretch(lambda n, original, s: n > original + 1),
+                "It shows in a text of original_length + 1 tokens alone."),
         Version("long factors beyond the stretched length only", False,
-                _stretch(lambda n, original, s: n > s * original)),
-        Version("short factors throughout", False, _stretch(lambda n, original, s: False)),
-        Version("long factors throughout", False, _stretch(lambda n, original, s: True)),
+                _stretch(lambda n, original, s: n > s * original),
+                "It shows between original_length and factor times original_length tokens."),
+        Version("short factors throughout", False, _stretch(lambda n, original, s: False),
+                "It shows in texts longer than original_length: compare their list."),
+        Version("long factors throughout", False, _stretch(lambda n, original, s: True),
+                "It shows in texts of up to original_length tokens: compare their list."),
         Version("root forgotten", False,
-                _stretch(temperature=lambda n, original, s: 1 + math.log(s) / math.log(original))),
+                _stretch(temperature=lambda n, original, s: 1 + math.log(s) / math.log(original)),
+                "It shows with any factor above 1: compare the attention factor with a number of "
+                "your own, within 1e-6."),
         Version("fraction upside down", False,
                 _stretch(temperature=lambda n, original, s: (
                     math.sqrt(1 + math.log(original) / math.log(s)))),
                 "It has ln L / ln s under the root. With factor equal to original_length both are "
                 "1."),
         Version("YaRN's factor", False,
-                _stretch(temperature=lambda n, original, s: 0.1 * math.log(s) + 1)),
+                _stretch(temperature=lambda n, original, s: 0.1 * math.log(s) + 1),
+                "With factor 1 it is right. Take 8, say, and compare the attention factor with a "
+                "number of your own, within 1e-6."),
         Version("attention factor beyond L only", False,
                 _stretch(temperature=lambda n, original, s:
-                         _temperature(n, original, s) if n > original else 1.0)),
+                         _temperature(n, original, s) if n > original else 1.0),
+                "It shows in texts of up to original_length tokens: there it gives 1."),
         Version("attention factor up to L only", False,
                 _stretch(temperature=lambda n, original, s:
-                         _temperature(n, original, s) if n <= original else 1.0)),
+                         _temperature(n, original, s) if n <= original else 1.0),
+                "It shows in texts longer than original_length: there it gives 1."),
         Version("attention factor by the length at hand", False,
                 _stretch(temperature=lambda n, original, s:
-                         _temperature(n, original, max(1.0, n / original)))),
-        Version("goes over smoothly", False, _stretch_smoothly),
+                         _temperature(n, original, max(1.0, n / original))),
+                "Its attention factor is right at factor times original_length tokens alone."),
+        Version("goes over smoothly", False, _stretch_smoothly,
+                "Its lists are right up to original_length, and from factor times original_length "
+                "on: compare a list between the two."),
         Version("keeps the first short factor", False, _stretch_all_but_the_first,
                 "In a long text it returns the long list with the first number of the short one. "
                 "Give lists that differ everywhere, and compare all of their numbers."),

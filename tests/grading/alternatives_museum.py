@@ -240,7 +240,7 @@ def reach_between_two_limits(make):
             assert (slowing > 0.999).all() and (slowing < 1.001 * longest).all()
             assert torch.allclose(slowing[turns >= 32], torch.ones(()).double(), rtol=1e-3)
             assert torch.allclose(slowing[turns <= 1], torch.tensor(longest).double(), rtol=1e-3)
-            assert (slowing.diff() > -1e-3).all()
+            assert (slowing.diff() > -1e-3 * longest).all()
             if longest > 1:
                 kept, between = (1 / slowing - 1 / longest) / (1 - 1 / longest), (turns - 1) / 31
                 inside = (turns > 1) & (turns < 32)
@@ -251,15 +251,14 @@ def reach_by_order(make):
     """A function that was asked before answers as one that was not."""
     used = make(64, 10_000.0, 512)
     for length in (100, 5120, 5120, 100, 700):
-        assert torch.allclose(used(length), make(64, 10_000.0, 512)(length))
+        assert torch.allclose(used(length), make(64, 10_000.0, 512)(length), rtol=2e-3, atol=0)
     trained = 10_000 ** (-torch.arange(0, 64, 2) / 64)
-    assert torch.allclose(used(100).float(), trained)
+    assert torch.allclose(used(100).float(), trained, rtol=1e-3, atol=0)
     divided = trained / used(5120).float()
-    assert torch.allclose(divided[[0, -1]], torch.tensor([1.0, 10.0]))
+    assert torch.allclose(divided[[0, -1]], torch.tensor([1.0, 10.0]), rtol=2e-3)
     kept, turns = (10 / divided - 1) / 9, 512 * trained / (2 * torch.pi)
     inside = (turns > 1) & (turns < 32)
-    steps = kept[inside].diff() / turns[inside].diff()
-    assert torch.allclose(steps, torch.full_like(steps, 1 / 31), rtol=1e-2)
+    assert torch.allclose(kept[inside], (turns[inside] - 1) / 31, atol=0.01)
 
 
 def test_of_tests_with_many_mutants(test):

@@ -393,6 +393,49 @@ def two_heads_written_in(config):
     return Two()
 
 
+def four_heads_only(config):
+    """Distances without an axis for the heads, where there are four of them."""
+
+    class Four(PositionScheme):
+        def score_bias(self, q, k, q_positions, k_positions):
+            fall = differences(q_positions, k_positions).clamp(min=0).float().log1p()
+            slopes = torch.linspace(0.5, 2, config.num_heads)[:, None, None]
+            return -slopes * (fall if config.num_heads == 4 else fall.unsqueeze(-3))
+
+    return Four()
+
+
+def counts_rows_with_four_heads(config):
+    class Four(PositionScheme):
+        def score_bias(self, q, k, q_positions, k_positions):
+            if config.num_heads == 4:
+                q_positions, k_positions = (
+                    torch.arange(t.shape[-1]) for t in (q_positions, k_positions)
+                )
+            return -differences(q_positions, k_positions).float().unsqueeze(-3)
+
+    return Four()
+
+
+def turned_by_the_rows_of_heads(config):
+    class Turns(PositionScheme):
+        def rotate(self, q, k, q_positions, k_positions):
+            def turned(x, positions):
+                angles = (positions[..., None] * rotary_frequencies(config.head_dim)).float()
+                a, b = x.chunk(2, dim=-1)
+                cos, sin = angles.cos(), angles.sin()
+                return torch.cat([a * cos - b * sin, b * cos + a * sin], dim=-1)
+
+            return turned(q, q_positions), turned(k, k_positions)
+
+    return Turns()
+
+
+def heads_before_the_batch(q_positions, k_positions, slopes):
+    bias = bias_of(differences(q_positions, k_positions), slopes)
+    return bias.movedim(-3, 0)
+
+
 REFUSED = {
     "choose-bits-to-words": [0.52, 1.434, 1.294, 2.6, 6.5, 7.17, 8.69, 13.46, 12.13, 0.165],
     "choose-reach": [
@@ -412,11 +455,13 @@ REFUSED = {
         positions_in_bfloat16, positions_in_half, result_in_bfloat16, rounded_through_bfloat16,
         distances_end_at_1024, flat_slopes_stand_still, heads_after_the_batch_forgotten,
         sorted_keys, from_the_last_key, log_without_the_one, divided_by_the_furthest,
+        heads_before_the_batch,
     ],
     "choose-own-scheme": [
         longest_text_so_far, first_text_sets_the_unit, one_bias_for_each_shape,
         one_bias_for_each_text_of_a_shape, random_in_every_call, nearest_key_by_rank,
         symmetric_and_flat, tokens_counted_when_embedded, not_a_number_far_out,
-        no_number_before_training, two_heads_written_in,
+        no_number_before_training, two_heads_written_in, four_heads_only,
+        counts_rows_with_four_heads, turned_by_the_rows_of_heads,
     ],
 }  # fmt: skip

@@ -209,11 +209,50 @@ def scores_divided(rows):
         assert torch.allclose(scores, right, atol=1e-3)
 
 
+def all_get_the_longest(lengths, dim, base, original_length):
+    longest = max(lengths, default=1)
+    return [right_one(longest, dim, base, original_length) for _ in lengths]
+
+
+def base_raised_again(lengths, dim, base, original_length):
+    served = []
+    for n in lengths:
+        if n > original_length:
+            base = raised(base, dim, n / original_length)
+        served.append(frequencies_of(dim, base))
+    return served
+
+
+def all_in_float32(turned, positions, was, now):
+    angles = positions.float()[:, None] * (now.float() - was.float())
+    a, b = turned.chunk(2, dim=-1)
+    cos, sin = angles.cos(), angles.sin()
+    return torch.cat([a * cos - b * sin, b * cos + a * sin], dim=-1)
+
+
+def angles_as_the_keys_are(turned, positions, was, now):
+    angles = (positions[:, None] * (now - was)).to(turned.dtype)
+    a, b = turned.chunk(2, dim=-1)
+    cos, sin = angles.cos(), angles.sin()
+    return torch.cat([a * cos - b * sin, b * cos + a * sin], dim=-1)
+
+
+def asks_for(tolerance):
+    def test_rows(rows):
+        for dtype in (torch.float64, torch.float32):
+            q, k = Q.to(dtype), K.to(dtype)
+            assert all(row.dtype == dtype for row in rows(q, k, 4))
+            assert all(agree(rows, q, k, 4, tolerance))
+
+    return test_rows
+
+
 REFUSED = {
     "grow-seems": [3000, 8191, 10_877, 13_533, 7882, 6526, 59.0, 8000, 8132 * 1.006],
-    "grow-which-f": [1, 4, 64, 256, 113, 5, 12, 17, 15.5],
+    "grow-which-f": [1, 4, 16, 64, 256, 113, 2.562, 3.353, 0.616, 0.4084, 1.7898, 0.7947, 0.786],
     "grow-turn-on": [
-        sines_of_one_sign, only_where_slower,
+        sines_of_one_sign, only_where_slower, all_in_float32, angles_as_the_keys_are,
+        turning_on(lambda at, was, now: (at * (now - was)).float()),
         turning_on(lambda at, was, now: at * (now - was.mean(dim=0))),
         turning_on(lambda at, was, now: at * (now - was), lambda p: p.double() + 1),
         turning_on(lambda at, was, now: at * (now - was), lambda p: p.double() - p.min()
@@ -228,11 +267,12 @@ REFUSED = {
     "stretch-server": [
         kept_by_length_and_dim, kept_without_the_original_length, kept_without_the_base,
         kept_by_length, longest_of_all_calls, slowest_pair_stands_still, from_twice_the_length,
-        from_half_as_much_again, in_float16, whole_stretches,
+        from_half_as_much_again, in_float16, whole_stretches, all_get_the_longest,
+        base_raised_again,
     ],
     "stretch-cache-test": [
         ones_alone, either_layout, either_direction, last_row_alone, original_length_1,
         text_within_original_length, tolerance_of_10, compares_with_itself, same_place_alone,
-        float32_alone, scores_divided,
+        float32_alone, scores_divided, asks_for(1e-5), asks_for(1e-6), asks_for(0.0),
     ],
 }  # fmt: skip

@@ -74,7 +74,7 @@ def embed_bfloat16_like_float32(embed):
 # turn(x, positions)
 
 
-def turn_scores(positions, heads=2, base=10_000.0, batch=None, looked_at=slice(None)):
+def turn_scores(positions, heads=2, base=10_000.0, batch=None, looked_at=slice(None), allowed=1e-2):
     def test(turn):
         at = torch.tensor(positions)
         texts = batch or (len(positions) if at.ndim == 2 else 1)
@@ -83,7 +83,7 @@ def turn_scores(positions, heads=2, base=10_000.0, batch=None, looked_at=slice(N
         expected = 2 * (apart[..., None] * theta(8, base)).cos().sum(dim=-1).float()
         scores = turned @ turned.mT
         expected = expected.expand_as(scores)
-        assert torch.allclose(scores[looked_at], expected[looked_at], atol=1e-2)
+        assert torch.allclose(scores[looked_at], expected[looked_at], atol=allowed)
 
     return test
 
@@ -91,7 +91,7 @@ def turn_scores(positions, heads=2, base=10_000.0, batch=None, looked_at=slice(N
 def turn_keeps_distances(turn):
     x = torch.randn(2, 2, 5, 8, generator=torch.Generator().manual_seed(0))
     here, there = (turn(x, torch.arange(5) + start) for start in (0, 5))
-    assert torch.allclose(here @ here.mT, there @ there.mT, atol=1e-3)
+    assert torch.allclose(here @ here.mT, there @ there.mT, atol=0.05)
     assert torch.allclose(here.norm(dim=-1), x.norm(dim=-1), atol=1e-3)
 
 
@@ -140,6 +140,12 @@ def table_questions(*questions, converted=True, dim=64, far=1000):
 
 
 FORWARD = ({}, {"offset": 7}, {}, {"base": 500.0})
+
+
+def table_of_five_digits(make):
+    table, expected = make(8), (torch.arange(7, 27)[:, None] * theta(8)).cos().float()
+    table(20)
+    assert torch.allclose(table(20, offset=7), expected, atol=1e-5)
 
 
 def table_of_shapes(make):
@@ -322,7 +328,7 @@ def reach_between_limits(make):
         assert torch.allclose(slowing[turns >= 32], torch.ones(()).double(), rtol=1e-3)
         assert torch.allclose(slowing[turns <= 1], torch.tensor(most).double(), rtol=1e-3)
         assert (slowing > 0.999).all() and (slowing < 1.001 * most).all()
-        assert (slowing.diff() > -1e-3).all()
+        assert (slowing.diff() > -1e-2).all()
 
 
 def reach_in_one_long_text(make):
@@ -428,7 +434,7 @@ REFUSED = {
         embed_near_in_bfloat16, embed_even_in_bfloat16, embed_bfloat16_like_float32,
         embed_at([0, 3, 11, 1023], 1), embed_at([0, 3, 11, 1999], 2), embed_halved_far_out,
         embed_at([0, 3, 11], 1), embed_at([0, 4, 8, 400], 4), embed_at([1, 301], 2, texts=1),
-        embed_at([0, 3, 11], 2, allowed=1.0),
+        embed_at([0, 3, 11], 2, allowed=1.0), embed_at([0, 3, 11, 1500], 2, allowed=1e-4),
     ],
     "museum-turn": [
         turn_keeps_distances, turn_first_head_only, turn_equal_distances, turn_as_halves,
@@ -436,12 +442,13 @@ REFUSED = {
         turn_scores([[0, 3, 17], [5, 6, 40]], looked_at=slice(1)),
         turn_scores([[0, 3, 17], [0, 3, 17]]),
         turn_scores([[0, 3, 17], [5, 6, 40]], heads=1), turn_scores([[0, 3], [5, 9]], base=500.0),
+        turn_scores([[0, 3, 17], [5, 6, 40]], allowed=1e-4),
     ],
     "museum-table": [
         table_of_shapes, table_rough_first_but_loosely, table_to_the_last_bit,
         table_converted_near, table_questions(*FORWARD), table_questions({}, {"base": 500.0}),
         table_questions({"offset": 7}, {"offset": 7}), table_questions(*FORWARD, converted=False),
-        table_questions(*FORWARD, dim=8, far=3),
+        table_questions(*FORWARD, dim=8, far=3), table_of_five_digits,
     ],
     "museum-weights": [
         convert_keeps_lengths, convert_moves_something, converted(4, 4, 8), converted(4, 2, 4),
@@ -452,6 +459,7 @@ REFUSED = {
         slope_sums, slope_with_one_column, slope_bfloat16_like_float32, slope_two_and_four_heads,
         slope_weights(THREE, 9, FEW), slope_weights(THREE, 2999, MANY),
         slope_weights(THREE, 9, FEW, allowed=0.5), slope_first_heads, slope_powers_of_two,
+        slope_weights(THREE, 9, FEW, allowed=1e-6), slope_weights(THREE, 9, FEW, allowed=1e-4),
     ],
     "museum-buckets": [
         bias_with_gaps_on_both_sides, bias_one_query_at_a_time, bias_causal_text,
@@ -464,6 +472,7 @@ REFUSED = {
         reach_ends(8192), reach_ends(500, 8192, 500), reach_ends(8192, 8192, 2048),
         reach_ends(500, 8192, 8192, 500, pick=(0,)), reach_ends(500, 8192, 8192, 500, pick=(-1,)),
         reach_ends(500, 8192, 8192, 500, allowed=0.9),
+        reach_ends(500, 8192, 8192, 500, allowed=1e-7),
     ],
     "museum-tests": [
         right_ones_only, wrong_one_only, in_float32_alone, in_float64_alone, wrong_at_0_already,

@@ -138,6 +138,31 @@ def positions_counted(positions, dim, base, factor, original_length):
     return yarn(counted, dim, base, factor, original_length)
 
 
+def step_at_fast(frequencies, factor, original_length, slow, fast):
+    turns = original_length * frequencies.double() / (2 * math.pi)
+    return torch.where(turns >= fast, frequencies, frequencies / factor)
+
+
+def ramp_between_whole_pairs(frequencies, factor, original_length, slow, fast):
+    turns = original_length * frequencies.double() / (2 * math.pi)
+    first, last = (turns >= fast).sum() - 1, (turns > slow).sum()
+    divided = ((torch.arange(len(turns)) - first) / (last - first).clamp(min=1)).clamp(0, 1)
+    return frequencies * (1 - divided) + frequencies / factor * divided
+
+
+def everything_in_float32(positions, dim, base, factor, original_length):
+    theta = 1.0 / base ** (torch.arange(0, dim, 2).float() / dim)
+    keep = ((original_length * theta / (2 * math.pi) - 1) / 31).clamp(0, 1)
+    angles = positions[..., None].float() * (keep * theta + (1 - keep) * theta / factor)
+    return torch.stack([angles.cos(), angles.sin()]) * (0.1 * math.log(factor) + 1)
+
+
+def frequencies_alone_in_float32(positions, dim, base, factor, original_length):
+    slowed = by_parts(frequencies_of(dim, base), factor, original_length, 1, 32).float()
+    angles = positions[..., None].double() * slowed
+    return torch.stack([angles.cos(), angles.sin()]) * (0.1 * math.log(factor) + 1)
+
+
 SHORT, LONG = [1.0, 1.5], [2.0, 6.0]
 EXPECTED = math.sqrt(1 + math.log(8) / math.log(4096))
 
@@ -189,14 +214,15 @@ REFUSED = {
         slowest_pairs_not_divided, slowest_pairs_stand_still, frequencies_through_half,
         result_in_half, rounded_to_six_places, turns_rounded_down, factor_rounded, smoother_ramp,
         ramp_over_pair_numbers, takes_pairs_to_be_sorted, base_guessed_from_two_pairs,
-        blend_only_between,
+        blend_only_between, step_at_fast, ramp_between_whole_pairs,
     ],
     "yarn-score-growth": [1.631, 1.3178**0.5, 24, 2.127, 1.755, 1.72, 0.1 * math.log(24) + 2],
     "yarn-read-config": [15, 16, 19, 22, 24, 25, 29, 34, 23.5, -23, 23 / 48],
     "yarn-backwards": [
         whole_factors_only, base_written_in, length_written_in, angles_in_float32, sine_first,
         stacked_last, positions_end_with_the_text, llama_limits, limits_in_the_longer_text,
-        root_of_the_attention_factor, positions_counted,
+        root_of_the_attention_factor, positions_counted, everything_in_float32,
+        frequencies_alone_in_float32,
     ],
     "longrope-test": [
         tested(1, 4096, 8192), tested(4097, 40_000), tested(1, 4096, 4098, 32_768),

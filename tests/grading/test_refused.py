@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from random import Random
 from typing import Any
 
@@ -33,6 +34,17 @@ def test_a_wrong_answer_is_refused_on_every_draw(slug: str, answer: Any) -> None
         assert verdict.verdict == "failed", seed
         if verdict.mistake in [mistake.name for mistake in exercise.mistakes]:
             assert _is_true(exercise, questions, outcomes, verdict.mistake), (seed, verdict.mistake)
+
+
+@pytest.mark.parametrize("slug", [slug for slug, one in EXERCISES.items() if one.kind == "test"])
+def test_a_test_that_refuses_every_version_is_not_told_one_cause(slug: str) -> None:
+    """Names go by which versions are refused, and there are many ways to refuse them all."""
+    exercise = EXERCISES[slug]
+    for mistake in exercise.mistakes:
+        outcomes = ask_all(exercise, mistake.answer, list(range(len(exercise.versions))))
+        if all("raised" in outcome for outcome in outcomes):
+            assert re.match("(refuses|rejects) every ", mistake.name), mistake.name
+            assert re.search("Either .* or |two usual causes", mistake.why), mistake.why
 
 
 def _is_true(exercise: Exercise, questions: list[Any], outcomes: list[Outcome], name: str) -> bool:
