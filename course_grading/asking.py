@@ -17,9 +17,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
+from io import BytesIO
 from operator import is_
 from random import Random
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, Protocol
 
 import cloudpickle
@@ -191,7 +192,7 @@ def cell_source(exercise: Exercise, questions: list[Any], specs: str) -> str:
     """The code of a check cell in grading: it asks, and only asks."""
     functions: list[Callable[..., Any]] = []
     if exercise.kind == "test":
-        functions = [_unnamed(exercise.functions[i]) for i in questions]
+        functions = [_renamed(exercise.functions[i]) for i in questions]
         questions = list(range(len(functions)))
     carried = _carried((exercise.evidence, functions), specs)
     asked = json.dumps([exercise.kind, exercise.name, questions, carried])
@@ -201,18 +202,29 @@ def cell_source(exercise: Exercise, questions: list[Any], specs: str) -> str:
     )
 
 
-def _unnamed(function: Callable[..., Any]) -> Callable[..., Any]:
+def _renamed(function: Callable[..., Any]) -> Callable[..., Any]:
     """The same function, called as every other version is."""
     if not isinstance(function, FunctionType):
         return function
-    code = function.__code__.replace(
-        co_name="version", co_qualname="version", co_filename="version", co_firstlineno=1
-    )
     copy = FunctionType(
-        code, function.__globals__, "version", function.__defaults__, function.__closure__
-    )
-    copy.__kwdefaults__ = function.__kwdefaults__
+        function.__code__, function.__globals__, "version", function.__defaults__,
+        function.__closure__,
+    )  # fmt: skip
+    copy.__qualname__, copy.__kwdefaults__ = "version", function.__kwdefaults__
     return copy
+
+
+class _Nameless(cloudpickle.Pickler):
+    """Functions by value, without what tells where they stood: the code of helpers, too."""
+
+    def reducer_override(self, obj: Any) -> Any:
+        if isinstance(obj, CodeType):
+            nameless = obj.replace(
+                co_name="version", co_qualname="version", co_filename="version",
+                co_firstlineno=1, co_linetable=b"",
+            )  # fmt: skip
+            return self._dispatch_table[CodeType](nameless)
+        return super().reducer_override(obj)
 
 
 def _carried(functions: Any, specs: str) -> str:
@@ -220,7 +232,8 @@ def _carried(functions: Any, specs: str) -> str:
     for name, module in list(sys.modules.items()):
         if name == specs or name.startswith(f"{specs}."):
             cloudpickle.register_pickle_by_value(module)
-    return base64.b64encode(cloudpickle.dumps(functions)).decode()
+    _Nameless(packed := BytesIO()).dump(functions)
+    return base64.b64encode(packed.getvalue()).decode()
 
 
 def answer_cell(asked: str, namespace: Mapping[str, Any]) -> None:

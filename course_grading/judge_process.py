@@ -8,6 +8,7 @@ judges the answers. What happens is sent, event by event, to the process that st
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import secrets
@@ -15,7 +16,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from multiprocessing.connection import Connection
 from pathlib import Path
-from random import Random
+from random import Random, SystemRandom
 from typing import TYPE_CHECKING, Any
 
 import nbval.plugin
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
 
 SETUP = 90.0
 """Seconds at least for a cell that came with the notebook: a slow machine is not the learner's."""
+TWO_THINGS = (
+    "It was asked about each version twice, in an order of its own, and did not say the same of "
+    "{number} of them. Does it keep something from one call to the next, or draw without a seed?"
+)
 UNDEFINED = "no cell defines `{name}`: the answer must be called that."
 
 
@@ -46,6 +51,8 @@ class Plan:
     folder: Path
     """Its own, for all that it writes."""
     start_method: str
+    until: float = math.inf
+    """When, on the monotonic clock, the whole notebook has to be judged."""
     done: frozenset[str] = frozenset()
     """Exercises that have their verdicts."""
     left_out: frozenset[str] = frozenset()
@@ -67,10 +74,9 @@ def run(plan: Plan, events: Connection) -> None:
     _be_silent(plan.folder)
     if plan.sandbox:
         WatchedKernel.waiting, WatchedKernel.transport = plan.sandbox.kernel(), "ipc"
-        WatchedKernel.folder = plan.sandbox.new_folder()
     else:
         WatchedKernel.waiting = WaitingKernel(processes.context(plan.start_method))
-        WatchedKernel.folder = plan.folder
+    WatchedKernel.folder = plan.folder
     try:
         judge = Judge(plan, events)
         if judge.cells:
@@ -112,10 +118,13 @@ class Judge:
         checks = [cell for cell in self.cells.values() if cell.role == "check"]
         if not checks:
             self.cells = {}
-        self.questions = {
-            cell.exercise: draw(self.exercises[cell.exercise], self._chance(cell.exercise))
-            for cell in checks
-        }
+        self.questions = {}
+        for cell in checks:
+            exercise = self.exercises[cell.exercise]
+            self.questions[cell.exercise] = draw(exercise, self._chance(cell.exercise))
+            if exercise.kind == "test":  # twice each, in an order that nobody can know
+                self.questions[cell.exercise] *= 2
+                SystemRandom().shuffle(self.questions[cell.exercise])
         self.trouble: dict[str, Verdict] = {}
         parts = ("name", "role", "exercise", "begins")
         told = [{part: getattr(cell, part) for part in parts} for cell in self.cells.values()]
@@ -167,7 +176,10 @@ class Judge:
             return
         cell, kernel = self.cells[item.cell["id"]], item.parent.kernel
         error = call.excinfo.value if call.excinfo else None
-        ended = any(p.get("source") == "ask_exit" for p in kernel.reply.get("payload", []))
+        ended = any(
+            isinstance(one, dict) and one.get("source") == "ask_exit"
+            for one in kernel.reply.get("payload", [])
+        )
         problem = self._problem(kernel)
         if ended or isinstance(error, KernelDied) or not kernel.is_alive():
             why = "it ended the kernel" if ended else str(error)
@@ -214,10 +226,13 @@ class Judge:
             self._verdict(slug, self.trouble.get(slug, missing))
         else:
             try:
-                outcomes = sent[0]["outcomes"]
-                verdict = judge(exercise, self.questions[slug], outcomes)
+                questions, outcomes, note = self.questions[slug], sent[0]["outcomes"], ""
+                if exercise.kind == "test":
+                    questions, outcomes, note = _once(exercise, questions, outcomes)
+                verdict = judge(exercise, questions, outcomes)
+                verdict = replace(verdict, message=f"{verdict.message}\n{note}".strip())
                 if verdict.verdict == "failed" and self.plan.seed is not None:
-                    alike = likeness(exercise.kind, self.questions[slug], outcomes)
+                    alike = likeness(exercise.kind, questions, outcomes)
                     verdict = replace(verdict, alike=alike)
             except Exception as error:  # whatever a kernel sends, the other exercises are graded
                 message = f"the answer could not be judged: {error!r:.300}"
@@ -226,6 +241,26 @@ class Judge:
 
     def _verdict(self, slug: str, verdict: Verdict) -> None:
         self.note("verdict", exercise=slug, **verdict.plain())
+
+
+def _once(
+    exercise: Any, questions: list[int], outcomes: list[dict[str, Any]]
+) -> tuple[list[int], list[dict[str, Any]], str]:
+    """What a learner's test said of each version, of which it was asked twice.
+
+    Where it said two things, the one that costs points: a test that counts its calls, instead of
+    looking at what it is given, says two things.
+    """
+    said: dict[int, dict[str, Any]] = {}
+    differing = set()
+    for version, outcome in zip(questions, outcomes, strict=True):
+        first = said.setdefault(version, outcome)
+        if ("raised" in first) != ("raised" in outcome):
+            differing.add(version)
+            costs = exercise.versions[version].right
+            said[version] = first if ("raised" in first) == costs else outcome
+    note = TWO_THINGS.format(number=len(differing)) if differing else ""
+    return list(said), list(said.values()), note
 
 
 def _error_text(reply: dict[str, Any]) -> str:

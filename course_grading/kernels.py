@@ -10,12 +10,14 @@ import os
 import signal
 import time
 from collections import deque
+from collections.abc import Mapping
 from multiprocessing.connection import Connection
 from multiprocessing.context import BaseContext
 from pathlib import Path
 from queue import Empty
 from typing import Any, Protocol
 
+import zmq
 from jupyter_client.manager import KernelManager
 from jupyter_client.provisioning import LocalProvisioner
 from nbval.kernel import NbvalKernelspecManager, RunningKernel
@@ -101,17 +103,50 @@ def _wait(orders: Connection, start_method: str) -> None:
     become(connection_file, folder, environment)
 
 
-def become(connection_file: str, folder: str, environment: dict[str, str]) -> None:
-    """Be the kernel that this connection file describes, until it is ended."""
+def become(
+    connection_file: str,
+    folder: str,
+    environment: dict[str, str],
+    listening: Mapping[int, int] | None = None,
+) -> None:
+    """Be the kernel that this connection file describes, until it is ended.
+
+    `listening` has, for each port, the open file of a socket that listens there already: then the
+    kernel makes no socket of its own.
+    """
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
     processes.keep_to_ourselves(closed=False)
     from ipykernel.kernelapp import IPKernelApp
 
-    kernel = IPKernelApp.instance()
+    kernel = (_listening(listening) if listening else IPKernelApp).instance()
     kernel.initialize(["-f", connection_file])
     kernel.start()
+
+
+def _listening(files: Mapping[int, int]) -> Any:
+    """The application of a kernel whose sockets are open. It relies on inner parts of ipykernel 7:
+    `_try_bind_socket` of the application and of its heartbeat, the one place where each binds."""
+    import zmq
+    from ipykernel import heartbeat, kernelapp
+
+    class Heartbeat(heartbeat.Heartbeat):
+        def _try_bind_socket(self) -> Any:
+            self.socket.setsockopt(zmq.USE_FD, files[self.port])
+            return super()._try_bind_socket()
+
+    class Application(kernelapp.IPKernelApp):
+        def _try_bind_socket(self, s: Any, port: int) -> Any:
+            s.setsockopt(zmq.USE_FD, files[port])
+            return super()._try_bind_socket(s, port)
+
+        def init_control(self, context: Any) -> None:
+            super().init_control(context)  # connects the debugger to a place not to be seen here
+            self.debug_shell_socket.disconnect(self.shell_socket.getsockopt(zmq.LAST_ENDPOINT))
+
+    kernelapp.Heartbeat = Heartbeat  # type: ignore[misc]
+    return Application
 
 
 def _close_all_but(kept: int) -> None:
@@ -163,6 +198,9 @@ class WatchedKernel(RunningKernel):
             connection_file=str(self.folder / "kernel.json"),
             transport=self.transport,
         )
+        if self.transport == "ipc":  # a path that is short wherever the folder lies
+            self.km.ip = f"/proc/self/fd/{os.open(self.folder, os.O_RDONLY)}/socket"
+        self.km.context.setsockopt(zmq.MAXMSGSIZE, 2 * self.max_output)
         provisioner = WaitingProvisioner(
             kernel_id="graded", kernel_spec=self.km.kernel_spec, parent=self.km
         )
@@ -228,7 +266,7 @@ class WatchedKernel(RunningKernel):
             except Empty:
                 return
             wait = 0.0
-            self.seen += len(str(message["content"]))
+            self.seen += len(str(message)) + sum(len(part) for part in message["buffers"])
             if self.seen > self.max_output:
                 self.end(f"it printed more than {self.max_output / 1e6:g} MB")
             self.waiting_messages.append(message)

@@ -8,6 +8,7 @@ exercise is judged, and each costs at most a round or two.
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,7 +19,7 @@ from course_grading import notebooks, processes
 from course_grading.judge_process import SETUP, Plan, run
 from course_grading.notebooks import Listed, NotebookError
 from course_grading.renamed import as_today
-from course_grading.verdicts import Graded, GradedNotebook, Verdict
+from course_grading.verdicts import Graded, GradedNotebook, MachineFailed, Verdict
 
 STALLED = 30.0
 """Seconds beyond the limit for a cell in which a judge must have told of something."""
@@ -31,6 +32,9 @@ SILENT = Verdict(
     "error",
     message="no answer came back. Does a cell replace a function of Python's or a library's?",
 )
+TOO_LONG = Verdict("timed out", message="the notebook as a whole ran too long, and was stopped.")
+"""After the time for set-up, and for each exercise twice the limit of a cell and a stall: answers
+need no more, but there may be any number of cells beside them."""
 OWN_CELL = "a cell that came with the notebook did not finish ({why}). Is the machine overloaded?"
 
 
@@ -50,7 +54,10 @@ class Round:
 def grade_notebook(
     path: Path, sheet: Path, specs: str, limits: dict[str, Any], settled: Callable[[], None]
 ) -> GradedNotebook:
-    """The verdicts on the notebook at `path`, which is a learner's copy of the released `sheet`."""
+    """The verdicts on the notebook at `path`, which is a learner's copy of the released `sheet`.
+
+    Raises MachineFailed, in a sandbox only, for what ended that no learner's code can reach.
+    """
     released = notebooks.read(sheet)
     exercises = notebooks.listed(released)
     verdicts: dict[str, Verdict] = {}
@@ -68,12 +75,18 @@ def grade_notebook(
         ]
         must_be_same_notebook(sheet.name, released, learner, exercises)
         with TemporaryDirectory(prefix="round-", ignore_cleanup_errors=True) as folder:
-            plan = Plan(released, learner, specs, folder=Path(folder), **limits)
+            longest = SETUP + (2 * limits["timeout"] + STALLED) * len(exercises)
+            until = time.monotonic() + longest
+            plan = Plan(released, learner, specs, folder=Path(folder), until=until, **limits)
             run_rounds(plan, {one.slug for one in exercises}, settle)
     except NotebookError as error:
         for one in exercises:
             settle(one.slug, Verdict("missing", message=f"{error}. {A_NEW_ONE}"))
+    except MachineFailed:
+        raise
     except Exception as error:  # a bug of ours in one notebook is not to cost another its grade
+        if limits.get("sandbox"):
+            raise MachineFailed(f"could not be graded: {error!r}") from error
         for one in exercises:
             settle(one.slug, Verdict("error", message=f"could not be graded: {error!r}"))
     graded = tuple(Graded(one, verdicts[one.slug]) for one in exercises)
@@ -103,6 +116,10 @@ def run_rounds(plan: Plan, pending: set[str], settle: Callable[[str, Verdict], N
     notes: dict[str, str] = {}
     tried_again = False
     while pending:
+        if time.monotonic() > plan.until:
+            for slug in pending:
+                settle(slug, TOO_LONG)
+            return
         result = run_round(plan)
         for slug in pending & set(result.silent):  # some cell broke what all of them need
             alone = run_round(replace(plan, alone=slug)).verdicts
@@ -145,7 +162,7 @@ def run_round(plan: Plan) -> Round:
     with TemporaryDirectory(dir=plan.folder, ignore_cleanup_errors=True) as folder:
         plan = replace(plan, folder=Path(folder))
         if plan.sandbox:
-            plan.sandbox.be_there()
+            plan.sandbox.be_empty()
         context = processes.context(plan.start_method)
         receiver, sender = context.Pipe(duplex=False)
         judge = context.Process(target=run, args=(plan, sender))  # type: ignore[attr-defined]
@@ -155,9 +172,11 @@ def run_round(plan: Plan) -> Round:
         patience = max(plan.timeout, SETUP) + STALLED
         ended = ""
         try:
-            while receiver.poll(patience):
+            while receiver.poll(max(0.0, min(patience, plan.until - time.monotonic()))):
                 events.append(_event(receiver.recv_bytes(LONGEST)))
             ended = f"the judge told nothing for {patience:g} s and was stopped."
+            if time.monotonic() > plan.until:
+                ended = TOO_LONG.message
         except (EOFError, OSError):  # closed by the judge, or broken by somebody
             judge.join(5)
         judge.kill()
@@ -165,6 +184,8 @@ def run_round(plan: Plan) -> Round:
         processes.end_children(spared=[plan.sandbox.pid] if plan.sandbox else [])
         last = _last_line(plan.folder / "errors.txt")
     result = read_events(events, judge.exitcode or 0)
+    if plan.sandbox and judge.exitcode and not ended:
+        raise MachineFailed(f"the judge ended with status {judge.exitcode}. {last}".strip())
     ended = ended or f"the judge ended with status {judge.exitcode}."
     if not result.blame.message:
         result.blame = replace(result.blame, message=f"{ended} {last}".strip())

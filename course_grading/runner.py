@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterable
@@ -17,14 +19,14 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from course_grading import notebooks, submissions
 from course_grading.notebooks import Listed
-from course_grading.processes import START_METHOD
+from course_grading.processes import START_METHOD, keep_to_ourselves
 from course_grading.renamed import EXERCISES as OF_THE_FIRST_EDITION
 from course_grading.submissions import Submission
-from course_grading.verdicts import Graded, GradedNotebook, Report, Verdict
+from course_grading.verdicts import Graded, GradedNotebook, MachineFailed, Report, Verdict
 
 if TYPE_CHECKING:
     from course_grading.classes.sandbox import Limits
@@ -101,46 +103,64 @@ class Service:
     def __init__(self, settings: Settings, folder: Path):
         self.settings = settings
         self.folder = folder
-        self.process: subprocess.Popen[str] | None = None
+        self.process: subprocess.Popen[bytes] | None = None
+        self.lines: TextIO | None = None
         self.ended = False
 
     def grade(
         self, submission: Submission, progress: Progress, learner: str = ""
     ) -> GradedNotebook:
-        """The verdicts on one notebook; a sandbox is kept while the learner is the same."""
+        """The verdicts on one notebook; a sandbox is kept while the learner is the same.
+
+        Raises MachineFailed if there is a sandbox, and grading ended all the same: nothing in a
+        sandbox can end it.
+        """
         settings = self.settings
+        ticket = secrets.token_hex(8)
         limits = {"timeout": settings.timeout, "max_output": settings.max_output,
                   "start_method": settings.start_method, "seed": settings.seed}  # fmt: skip
         files = {"path": str(submission.path.absolute()), "sheet": str(submission.sheet.absolute())}
-        request = files | {"specs": settings.specs, "limits": limits}
+        request = files | {"specs": settings.specs, "limits": limits, "ticket": ticket}
         if settings.sandbox:
             request["sandbox"] = {"learner": learner, "limits": asdict(settings.sandbox)}
         exercises = exercises_of(submission.sheet)
-        settled = 0
+        settled, why = 0, "the process that grades has ended"
         try:
             for event in self._ask(request):
+                if event.get("ticket") != ticket:  # somebody else's: this process is not alone
+                    continue
                 if "graded" in event:
                     return _read(event["graded"], submission, exercises)
+                if "failed" in event:
+                    why = str(event["failed"])
+                    break
                 settled += 1
                 progress()
-        except (OSError, ValueError):
+        except (OSError, ValueError, AttributeError):
             pass  # it was ended
         self._stop()
+        if settings.sandbox:
+            raise MachineFailed(why)
         for _ in exercises[settled:]:
             progress()
         return _graded(submission, {one.slug: ENDED for one in exercises}, exercises)
 
     def _ask(self, request: dict[str, Any]) -> Iterable[dict[str, Any]]:
         if self.process is None and not self.ended:
-            self.process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "course_grading.service"],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                cwd=self.folder, env=clean_environment(str(self.folder)), text=True,
-                start_new_session=True,
-            )  # fmt: skip
-        assert self.process and self.process.stdin and self.process.stdout
-        print(json.dumps(request), file=self.process.stdin, flush=True)
-        for line in self.process.stdout:
+            keep_to_ourselves()
+            ours, theirs = socket.socketpair()  # a pipe could be opened by others, in /proc
+            with theirs:
+                self.process = subprocess.Popen(
+                    [sys.executable, "-P", "-m", "course_grading.service"],
+                    stdin=theirs.fileno(), stdout=theirs.fileno(), stderr=subprocess.DEVNULL,
+                    cwd=self.folder, env=clean_environment(str(self.folder)),
+                    start_new_session=True,
+                )  # fmt: skip
+            with ours:
+                self.lines = ours.makefile("rw", encoding="utf-8")
+        assert self.process and self.lines
+        print(json.dumps(request), file=self.lines, flush=True)
+        for line in self.lines:
             yield json.loads(line)
 
     def end(self) -> None:
@@ -152,6 +172,9 @@ class Service:
         process, self.process = self.process, None
         if process is None:
             return
+        if self.lines:
+            with suppress(OSError):
+                self.lines.close()
         process.terminate()
         with suppress(subprocess.TimeoutExpired):
             process.wait(5)

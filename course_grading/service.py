@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from course_grading import processes
+from course_grading.verdicts import MachineFailed
 
 if TYPE_CHECKING:
     from course_grading.classes.sandbox import Sandbox
@@ -124,15 +125,19 @@ def _grade(request: dict[str, Any], answers: Any, sandboxes: Sandboxes) -> None:
     from course_grading.rounds import grade_notebook
 
     def tell(**fields: Any) -> None:
-        print(json.dumps(fields), file=answers, flush=True)
+        print(json.dumps({"ticket": request["ticket"], **fields}), file=answers, flush=True)
 
     limits = request["limits"]
-    if "sandbox" in request:
-        limits["sandbox"] = sandboxes.of(**request["sandbox"])
-    graded = grade_notebook(
-        Path(request["path"]), Path(request["sheet"]), request["specs"], limits,
-        settled=lambda: tell(settled=1),
-    )  # fmt: skip
+    try:
+        if "sandbox" in request:
+            limits["sandbox"] = sandboxes.of(**request["sandbox"])
+        graded = grade_notebook(
+            Path(request["path"]), Path(request["sheet"]), request["specs"], limits,
+            settled=lambda: tell(settled=1),
+        )  # fmt: skip
+    except (MachineFailed, OSError) as error:
+        tell(failed=str(error))
+        return
     tell(graded=graded.plain())
 
 

@@ -24,6 +24,10 @@ LONGEST = 10_000
 """Letters of a message."""
 
 
+class MachineFailed(Exception):
+    """Grading could not be carried out, and not for anything that a learner wrote."""
+
+
 @dataclass(frozen=True)
 class Verdict:
     """What is said of one answer."""

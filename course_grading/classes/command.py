@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import signal
 import sys
 from argparse import ArgumentParser
@@ -11,18 +12,25 @@ from threading import Event
 from typing import Any
 
 from course_grading.classes import engine, roster
-from course_grading.classes.handed_in import Who, collect
+from course_grading.classes.handed_in import HandedIn, Who, collect
 from course_grading.classes.results import Class
 from course_grading.classes.store import Store, key_of
 from course_grading.classes.work import Sheet
+from course_grading.notebooks import write_text
 from course_grading.runner import Settings
 from course_grading.verdicts import printable
 from course_lab.command_line import Arguments
 from course_lab.errors import CourseError
 
-SEED = 2
+SEED = "seed.txt"
+"""In RESULTS: what questions were drawn from. Drawn once, so that a run can go on."""
 
 
+LATER = "is still to be graded"
+NO_TLS = (
+    "{scheduler} is no tls:// address: everybody on its network can run code there as you, and "
+    "change every grade. To use it all the same: --without-tls"
+)
 OPTIONS: dict[str, dict[str, Any]] = {
     "submissions": {"type": Path, "help": "a folder or a zip of what was handed in"},
     "--out": {
@@ -42,9 +50,13 @@ OPTIONS: dict[str, dict[str, Any]] = {
     },
     "--workers": {"type": int, "metavar": "N", "help": "by default one for each core"},
     "--scheduler": {"metavar": "ADDRESS", "help": "of a Dask scheduler that runs already"},
+    "--without-tls": {
+        "action": "store_true",
+        "help": "use a scheduler to which everybody on its network can send code",
+    },
     "--seed": {
-        "type": int, "default": SEED,
-        "help": "what questions are drawn from: the same for all learners, so that they compare",
+        "type": int,
+        "help": "what questions are drawn from, for all learners; by default drawn once for DIR",
     },
 }  # fmt: skip
 
@@ -68,8 +80,16 @@ def grade_class(arguments: Arguments) -> int:
     if arguments.sandbox == "bubblewrap":
         limits = sandbox.Limits()
     settings = Settings(
-        arguments.timeout, arguments.released, arguments.specs, seed=arguments.seed, sandbox=limits
+        arguments.timeout,
+        arguments.released,
+        arguments.specs,
+        seed=_seed(arguments),
+        sandbox=limits,
     )
+    if arguments.scheduler and not (
+        arguments.scheduler.startswith("tls://") or arguments.without_tls
+    ):
+        raise CourseError(NO_TLS.format(scheduler=arguments.scheduler))
     rows = roster.read(arguments.roster) if arguments.roster else []
     handed_in = collect(arguments.submissions, settings.released, arguments.pattern)
     sheets = {
@@ -92,14 +112,33 @@ def grade_class(arguments: Arguments) -> int:
             if stopped.is_set():  # a library may have swallowed the interrupt
                 raise KeyboardInterrupt
 
-        if work:
-            with engine.cluster(arguments.workers, arguments.scheduler) as client:
-                if arguments.scheduler:
-                    engine.check_workers(client, settings)
-                engine.grade_class(client, work, settings, store, progress)
-    results = {(who, name): store.results[who, sheet.key] for (who, name), sheet in sheets.items()}
-    _write(Class.of(roster.matched(handed_in, rows), results, settings.released), arguments.out)
+        try:
+            if work:
+                with engine.cluster(arguments.workers, arguments.scheduler) as client:
+                    if arguments.scheduler:
+                        engine.check_workers(client, settings)
+                    engine.grade_class(client, work, settings, store, progress)
+        finally:  # what is there is written, whatever has stopped the rest
+            results = _results(handed_in, sheets, store)
+            graded = Class.of(roster.matched(handed_in, rows), results, settings.released)
+            _write(graded, arguments.out)
     return 0
+
+
+def _seed(arguments: Arguments) -> int:
+    """The one that was given, or that of these results: nobody in the class can know it before."""
+    if arguments.seed is not None:
+        return int(arguments.seed)
+    path = arguments.out / SEED
+    try:
+        arguments.out.mkdir(parents=True, exist_ok=True)
+        if not path.exists():
+            write_text(path, f"{secrets.randbits(32)}\n")
+        return int(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise CourseError(f"{path} cannot be used: {error.strerror}") from error
+    except ValueError as error:
+        raise CourseError(f"{path} holds no number: take it away, and grade anew") from error
 
 
 def _interrupts() -> Event:
@@ -119,6 +158,20 @@ def _sheet(content: bytes, name: str, settings: Settings) -> Sheet:
     return Sheet(key_of(content, released, settings), name, content, released)
 
 
+def _results(
+    handed_in: list[HandedIn], sheets: dict[tuple[Who, str], Sheet], store: Store
+) -> dict[tuple[Who, str], dict[str, Any]]:
+    """Those that are there, with a note for each that is not."""
+    results = {}
+    for one in handed_in:
+        for name in one.files:
+            if result := store.results.get((one.who, sheets[one.who, name].key)):
+                results[one.who, name] = result
+            else:
+                one.notes.append(f"{name} {LATER}")
+    return results
+
+
 def _write(graded: Class, folder: Path) -> None:
     from course_grading.classes.pages import write_pages
 
@@ -132,6 +185,9 @@ def _write(graded: Class, folder: Path) -> None:
             "kept; run the command again to write the pages"
         ) from error
     print(f"{len(graded.learners)} learners: {folder / 'class.html'}, grades.csv, grades-long.csv")
-    for learner in graded.learners:
-        for note in learner.notes:
+    notes = [(learner, note) for learner in graded.learners for note in learner.notes]
+    for learner, note in notes:
+        if not note.endswith(LATER):
             print(printable(f"{learner.name}: {note}"), file=sys.stderr)
+    if left := sum(note.endswith(LATER) for _, note in notes):
+        print(f"{left} notebooks are still to be graded: run the command again", file=sys.stderr)

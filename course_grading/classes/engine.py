@@ -23,12 +23,21 @@ if TYPE_CHECKING:
     from distributed import Client, LocalCluster
 
 TRIES = 3
-"""How often a notebook may take its worker down before it gets a verdict."""
-ENDED = Verdict("error", message=f"{TRIES} processes in which this notebook was graded have ended.")
+"""How often a notebook is tried by itself, after all others, before anything is said of it."""
+ENDED = Verdict(
+    "error",
+    message=f"{TRIES} processes in which this notebook was graded have ended, where others were "
+    "graded.",
+)
+NOBODY: Who = ("nobody", "")
 TIMEOUT = 10
 """Seconds for a scheduler to answer."""
 MOMENT = 0.2
 """Seconds for a worker to end when the command was stopped; it is killed then."""
+GONE = (
+    "the scheduler has gone. All results so far are kept; run the command again to go on, with a "
+    "scheduler that is there or without one"
+)
 MISSING = 'Dask is not installed: pip install -e ".[class]", or `make class`, brings it'
 
 
@@ -63,7 +72,9 @@ def cluster(workers: int | None = None, scheduler: str | None = None) -> Iterato
     with (
         TemporaryDirectory(prefix="class-", ignore_cleanup_errors=True) as folder,
         dask.config.set({"temporary-directory": folder, **preloaded}),
+        # A scheduler runs whatever it is sent: nobody else on this machine may send it anything.
         LocalCluster(n_workers=count, threads_per_worker=1, memory_limit=0,
+                     security=True, protocol="tls://",
                      # Without an address, Dask takes port 8787, and warns if somebody has it.
                      dashboard_address="127.0.0.1:0", scheduler_kwargs={"dashboard": False},
                      local_directory=folder, env={"TMPDIR": folder}) as local,
@@ -101,31 +112,62 @@ def grade_class(
 ) -> None:  # fmt: skip
     """Grade what is to be graded, and keep each result in `store` as it comes.
 
-    A worker that dies has its work done again by another. Work that was there each time when
-    workers died is graded at the end, notebook by notebook with nothing beside it, so that no
-    notebook is blamed for another. The one that is to blame gets the verdict "error".
+    Work that a worker did not live to end, or that failed for no learner's code, is tried again
+    when all else is done, notebook by notebook with nothing beside it. If one fails TRIES times,
+    the sheet as it was released is graded in the same way: where this can be done, the notebook is
+    to blame, and gets the verdict "error". Where it cannot, the machine is: CourseError says why,
+    and nothing is kept of it.
     """
 
-    def keep(learner: Who, results: list[Result]) -> None:
+    def keep(learner: Who, results: list[Result]) -> list[Result]:
+        """Those that failed are given back."""
         for result in results:
-            store.add(learner, result)
-            progress()
+            if "failed" not in result:
+                store.add(learner, result)
+                progress()
+        return [result for result in results if "failed" in result]
 
     suspects = []
     for one, results in _graded(client, work, settings, at_once=sum(client.ncores().values())):
-        if results is None:
-            suspects += [Work(one.learner, (sheet,)) for sheet in one.sheets]
+        failed = None if results is None else {one["key"] for one in keep(one.learner, results)}
+        suspects += [
+            Work(one.learner, (sheet,))
+            for sheet in one.sheets
+            if failed is None or sheet.key in failed
+        ]
+    for one in suspects:
+        [sheet] = one.sheets
+        why = ""
+        for _ in range(TRIES):
+            [(_, results)] = _graded(client, [one], settings, at_once=1)
+            left = (
+                [{"failed": "the worker ended"}] if results is None else keep(one.learner, results)
+            )
+            if not left:
+                break
+            why = left[0]["failed"]
         else:
-            keep(one.learner, results)
-    for one, results in _graded(client, suspects, settings, at_once=1):
-        keep(one.learner, results or [_took_workers_down(one.sheets[0], settings)])
+            _must_grade(client, sheet, settings, why)
+            keep(one.learner, [_took_all_down(sheet, settings)])
+
+
+def _must_grade(client: Client, sheet: Sheet, settings: Settings, why: str) -> None:
+    """Raises CourseError if not even the sheet as it was released can be graded."""
+    released = Sheet("released", sheet.name, sheet.released, sheet.released)
+    [(_, results)] = _graded(client, [Work(NOBODY, (released,))], settings, at_once=1)
+    if results is None or "failed" in results[0]:
+        why = results[0]["failed"] if results else why
+        raise CourseError(
+            f"nothing can be graded any more: {why}. All results so far are kept; when that is "
+            "mended, run the command again to go on"
+        )
 
 
 def _graded(
     client: Client, work: list[Work], settings: Settings, at_once: int
 ) -> Iterator[tuple[Work, list[Result] | None]]:
     """Each piece of work with its results, or None if worker after worker died with it."""
-    from distributed import KilledWorker, as_completed
+    from distributed import CancelledError, KilledWorker, as_completed
 
     waiting = iter(work)
 
@@ -143,12 +185,15 @@ def _graded(
     for future in running:
         one = asked.pop(future.key)
         try:
-            yield one, future.result()
+            results = future.result()
         except KilledWorker:
-            yield one, None
+            results = None
+        except CancelledError as error:
+            raise CourseError(GONE) from error
+        yield one, results
         submit_next()
 
 
-def _took_workers_down(sheet: Sheet, settings: Settings) -> Result:
+def _took_all_down(sheet: Sheet, settings: Settings) -> Result:
     graded = tuple(Graded(one, ENDED) for one in exercises_of(settings.released / sheet.name))
     return GradedNotebook(sheet.name, "", graded).plain() | {"key": sheet.key, "seconds": 0.0}

@@ -1,7 +1,7 @@
 """The process inside a sandbox: it loads what kernels need once, and forks for each kernel.
 
-Orders come as lines of JSON on stdin; each is answered by a line on stdout, with its ticket. A
-learner's code runs beside this process and may end it; then the sandbox is over.
+Orders come as lines of JSON on a socket, with what a kernel listens on; each is answered by a line
+with its ticket. A learner's code runs beside this process and may end it; then the sandbox is over.
 """
 
 from __future__ import annotations
@@ -10,19 +10,28 @@ import json
 import os
 import resource
 import signal
+import socket
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 from course_grading import processes, service
+from course_grading.classes import seccomp
 from course_grading.kernels import become
+
+SOCKETS = 5
+"""That a kernel listens on."""
+NICE = 10
+"""Below the judge, which runs beside it."""
 
 
 def main() -> int:
-    """Answer orders until stdin ends."""
+    """Answer orders until nobody gives any."""
     limits = json.loads(sys.argv[1])
-    orders, answers = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")
+    above = socket.socket(fileno=os.dup(0))
     silent = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
         os.dup2(silent, number)
@@ -34,18 +43,40 @@ def main() -> int:
         (resource.RLIMIT_CPU, "cpu_seconds"),
     ):
         resource.setrlimit(what, (limits[name], limits[name]))
+    os.nice(NICE)
+    seccomp.leave_keyring()
+    seccomp.forbid_calls()
     processes.keep_to_ourselves()
     processes.adopt_orphans()
-    for line in orders:
-        order = json.loads(line)
+    for order, listening in _orders(above):
         ticket = order.pop("ticket")
-        print(json.dumps([ticket, _carry_out(**order)]), file=answers, flush=True)
+        answer = _carry_out(**order, listening=listening)
+        above.sendall(json.dumps([ticket, answer]).encode() + b"\n")
+        for number in listening:
+            os.close(number)
     return 0
 
 
-def _carry_out(order: str, pid: int = 0, number: int = 0, **kernel: Any) -> int | None:
+def _orders(above: socket.socket) -> Iterator[tuple[dict[str, Any], list[int]]]:
+    """Each with the open files that came with it."""
+    unread = b""
+    listening: list[int] = []
+    while True:
+        more, files, _, _ = socket.recv_fds(above, 65_536, SOCKETS)
+        if not more:
+            return
+        unread, listening = unread + more, [*listening, *files]
+        while b"\n" in unread:
+            line, _, unread = unread.partition(b"\n")
+            yield json.loads(line), listening
+            listening = []
+
+
+def _carry_out(
+    order: str, listening: list[int], pid: int = 0, number: int = 0, **kernel: Any
+) -> int | None:
     if order == "begin":
-        return _begin(**kernel)
+        return _begin(listening, **kernel)
     if order == "poll":
         return _status(pid)
     if order == "signal":
@@ -75,13 +106,19 @@ def _above() -> set[int]:
     return above
 
 
-def _begin(connection_file: str, folder: str) -> int:
+def _begin(listening: list[int], connection: dict[str, Any]) -> int:
     pid = os.fork()
     if pid == 0:
         os.setsid()
-        os.closerange(3, 65_536)
+        for low, high in zip([2, *sorted(listening)], [*sorted(listening), 65_536], strict=True):
+            os.closerange(low + 1, high)
         processes.default_signals()
-        become(connection_file, folder, dict(os.environ))
+        folder = mkdtemp()
+        described = Path(folder, "kernel.json")
+        described.write_text(json.dumps(connection))
+        ports = sorted(connection[name] for name in connection if name.endswith("_port"))
+        open_at = dict(zip(ports, listening, strict=True))
+        become(str(described), folder, dict(os.environ), open_at)
         os._exit(0)
     return pid
 

@@ -58,7 +58,7 @@ class Class:
         cls, rows: list[Row], results: dict[tuple[Who, str], dict[str, Any]], released: Path
     ) -> Class:
         """From the rows of the roster, and the results by learner and sheet."""
-        names = sorted({sheet for _, sheet in results})
+        names = sorted({sheet for row in rows for sheet in row.handed_in.files})
         called = Counter(row.handed_in.learner for row in rows)
         return cls(
             [
@@ -67,7 +67,11 @@ class Class:
                     if called[row.handed_in.learner] == 1
                     else row.handed_in.identity,
                     row.columns,
-                    {sheet: results[row.handed_in.who, sheet] for sheet in row.handed_in.files},
+                    {
+                        sheet: results[row.handed_in.who, sheet]
+                        for sheet in row.handed_in.files
+                        if (row.handed_in.who, sheet) in results
+                    },
                     tuple(row.handed_in.notes),
                 )
                 for row in rows

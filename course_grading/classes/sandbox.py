@@ -9,35 +9,40 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import secrets
 import select
 import shutil
 import site
+import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory, mkdtemp
 from typing import Any
 
 import course_grading
 import course_lab
 import course_lib
+from course_grading.verdicts import MachineFailed
 
 NOBODY = 64_000
 """Who runs in the sandbox if root starts it: a number that belongs to nobody."""
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc")
-LOADING = 60.0
-"""Seconds in which the process in a sandbox has to be ready: it loads torch."""
+LOADING = (60.0, 120.0, 240.0)
+"""Seconds in which the process in a sandbox has to be ready, the first time and then: it loads
+torch."""
 PATIENCE = 30.0
 """Seconds in which it has to answer from then on."""
 HOME = "/home/learner"
 HIDDEN = ("specs",)
 """Of `course_grading`: what knows the answers."""
 USERS = ("--unshare-user", "--disable-userns", "--cap-drop", "ALL", "--")
+OLDEST = (0, 8, 0)
+"""The first bubblewrap that can forbid user namespaces in a sandbox."""
 INSTALL = "on Debian and Ubuntu: sudo apt install bubblewrap"
 
 
@@ -47,7 +52,7 @@ class Limits:
 
     memory: int = 6_000_000_000
     """Bytes of addresses of a process, of which torch alone takes more than one billion."""
-    processes: int = 200
+    processes: int = 64
     """Of the sandbox, threads included."""
     file_size: int = 50_000_000
     cpu_seconds: int = 900
@@ -59,10 +64,15 @@ def unusable() -> str:
     """Why sandboxes cannot be used here, and what would help; "" if they can."""
     if shutil.which("bwrap") is None:
         return f"bubblewrap is not installed ({INSTALL})"
+    said = subprocess.run(["bwrap", "--version"], capture_output=True, text=True).stdout
+    version = tuple(map(int, re.findall(r"\d+", said)[:3]))
+    if version and version < OLDEST:
+        needed, here = (".".join(map(str, one)) for one in (OLDEST, version))
+        return f"bubblewrap {needed} or newer is needed, and this is {here}"
     if os.getuid() == 0 and shutil.which("setpriv") is None:
         return "setpriv, of util-linux, is not installed"
     tried = subprocess.run(
-        [*command(Limits(), []), "true"], capture_output=True, text=True, stdin=subprocess.DEVNULL
+        [*command(Limits()), "true"], capture_output=True, text=True, stdin=subprocess.DEVNULL
     )
     if tried.returncode == 0:
         return ""
@@ -74,7 +84,7 @@ def unusable() -> str:
     )
 
 
-def command(limits: Limits, shared: list[Path]) -> list[str]:
+def command(limits: Limits) -> list[str]:
     """The beginning of a command line: what follows runs in the sandbox."""
     command = ["bwrap", "--die-with-parent", "--new-session", "--unshare-net", "--unshare-pid"]
     command += ["--unshare-ipc", "--unshare-uts", "--hostname", "sandbox", "--clearenv"]
@@ -87,15 +97,13 @@ def command(limits: Limits, shared: list[Path]) -> list[str]:
     for place in ("/tmp", HOME):
         command += ["--perms", "1777", "--size", str(limits.files), "--tmpfs", place]
     course = list(_course())
-    for above in _parents([*course, *shared]):
+    for above in _parents(course):
         command += ["--perms", "0755", "--dir", str(above)]
     for folder in course:
         command += ["--ro-bind", str(folder), str(folder)]
     for name in HIDDEN:
         for package in map(Path, course_grading.__path__):
             command += ["--tmpfs", str(package / name)]
-    for folder in shared:
-        command += ["--bind", str(folder), str(folder)]
     command += ["--setenv", "HOME", HOME, "--chdir", HOME]
     for name, value in _environment().items():
         command += ["--setenv", name, value]
@@ -148,38 +156,50 @@ class SandboxEnded(Exception):
 class Sandbox:
     """One learner's sandbox, in which a process waits to become kernels (see `kernel_host`).
 
-    `folder` is shared with it: connection files and sockets lie there, and nothing else. Use it as
-    a context manager; whatever runs in it ends with it.
+    Nothing is shared with it but a socket. Use it as a context manager; whatever runs in it ends
+    with it. Raises MachineFailed if it cannot be started.
     """
 
     def __init__(self, limits: Limits | None = None):
         self.limits = limits or Limits()
-        self._temporary = TemporaryDirectory(prefix="sandbox-", ignore_cleanup_errors=True)
-        self.folder = Path(self._temporary.name).resolve()
-        _give(self.folder)
         self._start()
 
     def _start(self) -> None:
+        """Several times: what comes before a learner's code is the machine's fault."""
+        for patience in LOADING:
+            try:
+                self._start_once(patience)
+                return
+            except SandboxEnded as error:
+                self._stop()
+                why = error
+        raise MachineFailed(f"no sandbox could be started in {LOADING[-1]:g} s: {why}")
+
+    def _start_once(self, patience: float) -> None:
         host = [sys.executable, "-P", "-m", "course_grading.classes.kernel_host"]
-        self._process = subprocess.Popen(
-            [*command(self.limits, [self.folder]), *host, json.dumps(asdict(self.limits))],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0,
-        )  # fmt: skip
+        self._socket, inside = socket.socketpair()
+        with inside:
+            self._process = subprocess.Popen(
+                [*command(self.limits), *host, json.dumps(asdict(self.limits))],
+                stdin=inside.fileno(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            )  # fmt: skip
         self.pid = self._process.pid
         self._unread = b""
-        self.ask(seconds=LOADING)  # it has loaded everything and waits
+        self.ask(seconds=patience)  # it has loaded everything and waits
 
-    def ask(self, order: str = "ready", seconds: float | None = None, **more: Any) -> Any:
-        """What the process in the sandbox answers.
+    def ask(
+        self, order: str = "ready", seconds: float | None = None, files: Sequence[int] = (),
+        **more: Any,
+    ) -> Any:  # fmt: skip
+        """What the process in the sandbox answers; `files` are open ones that go with the order.
 
         Raises SandboxEnded if it is gone, or stopped: a learner's code runs beside it. An answer
         that a judge asked for, and did not live to read, is passed over.
         """
-        assert self._process.stdin
         ticket = secrets.token_hex(4)
         plain = json.dumps({"ticket": ticket, "order": order, **more})
         try:
-            self._process.stdin.write(plain.encode() + b"\n")
+            socket.send_fds(self._socket, [plain.encode() + b"\n"], files)
             while True:
                 answered, answer = json.loads(self._line(seconds or PATIENCE))
                 if answered == ticket:
@@ -190,12 +210,11 @@ class Sandbox:
     def _line(self, seconds: float) -> bytes:
         """The next line from the sandbox. Several may come at once, so we keep them ourselves:
         `select` sees nothing of what a buffered pipe has read already."""
-        assert self._process.stdout
         while b"\n" not in self._unread:
-            if not select.select([self._process.stdout], [], [], seconds)[0]:
+            if not select.select([self._socket], [], [], seconds)[0]:
                 self._process.kill()
                 raise SandboxEnded(f"the sandbox did not answer for {seconds:g} s")
-            self._unread += (more := self._process.stdout.read(65_536) or b"")
+            self._unread += (more := self._socket.recv(65_536))
             if not more:
                 raise SandboxEnded("the sandbox has ended")
         line, _, self._unread = self._unread.partition(b"\n")
@@ -208,21 +227,17 @@ class Sandbox:
         except SandboxEnded:
             return False
 
-    def be_there(self) -> None:
-        """Start anew if a learner's code has ended it."""
-        if not self.lives():
+    def be_empty(self) -> None:
+        """End all that a learner's code has left in it; start anew if that has ended it."""
+        try:
+            self.ask("end")
+        except SandboxEnded:
             self._stop()
             self._start()
 
     def kernel(self) -> SandboxedKernel:
         """A kernel that is still to begin."""
         return SandboxedKernel(self)
-
-    def new_folder(self) -> Path:
-        """A folder that the sandbox can write to, for one kernel."""
-        folder = Path(mkdtemp(dir=self.folder))
-        _give(folder)
-        return folder
 
     def __enter__(self) -> Sandbox:
         return self
@@ -231,23 +246,13 @@ class Sandbox:
         self.end()
 
     def end(self) -> None:
-        """End it, and all that runs in it, and take its folder away."""
+        """End it, and all that runs in it."""
         self._stop()
-        self._temporary.cleanup()
 
     def _stop(self) -> None:
         self._process.kill()  # with bwrap, whose child is the first of its processes, all end
         self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout):
-            with suppress(OSError):
-                if pipe:
-                    pipe.close()
-
-
-def _give(folder: Path) -> None:
-    """To whoever runs in the sandbox."""
-    if os.getuid() == 0:
-        os.chown(folder, NOBODY, NOBODY)
+        self._socket.close()
 
 
 class SandboxedKernel:
@@ -262,10 +267,19 @@ class SandboxedKernel:
         self._status: int | None = None
 
     def begin(self, connection_file: str, folder: str, environment: dict[str, str]) -> None:
-        """Become the kernel that this connection file describes."""
-        _give(Path(connection_file))
-        _give(Path(folder))
-        self.pid = self.sandbox.ask("begin", connection_file=connection_file, folder=folder)
+        """Become the kernel that this connection file describes, in a folder of its own.
+
+        The sockets are made here: their files are where nobody in the sandbox can reach them.
+        """
+        connection = json.loads(Path(connection_file).read_text())
+        ports = sorted(connection[name] for name in connection if name.endswith("_port"))
+        with ExitStack() as kept:
+            sockets = [kept.enter_context(socket.socket(socket.AF_UNIX)) for _ in ports]
+            for one, port in zip(sockets, ports, strict=True):
+                one.bind(f"{connection['ip']}-{port}")
+                one.listen()
+            files = [one.fileno() for one in sockets]
+            self.pid = self.sandbox.ask("begin", files=files, connection=connection)
 
     def poll(self) -> int | None:
         """Its exit status; None as long as it lives."""

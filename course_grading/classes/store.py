@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
@@ -24,7 +25,8 @@ FILE = "results.jsonl"
 class Store:
     """What is known of a class: a line of JSON for each notebook of each learner.
 
-    A line that was cut short by a power failure is skipped, and its notebook graded again.
+    A line that was cut short by a power failure is skipped, and its notebook graded again. Raises
+    CourseError if the folder cannot be used, or if another run uses it.
     """
 
     def __init__(self, folder: Path):
@@ -36,6 +38,11 @@ class Store:
             for result in self._read():
                 self.results[_who(result), result["key"]] = result
             self._file = self.path.open("a", encoding="utf-8")
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise CourseError(
+                f"another run writes to {self.path}: wait for it, or stop it"
+            ) from error
         except OSError as error:
             raise CourseError(f"{self.path} cannot be used: {error.strerror}") from error
 

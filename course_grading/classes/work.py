@@ -21,6 +21,7 @@ from typing import Any
 from course_grading.classes.handed_in import Who
 from course_grading.runner import Service, Settings
 from course_grading.submissions import Submission
+from course_grading.verdicts import MachineFailed
 
 Result = dict[str, Any]
 
@@ -47,8 +48,14 @@ def dask_setup(worker: Any) -> None:
 
 
 def grade_sheets(learner: Who, sheets: Sequence[Sheet], settings: Settings) -> list[Result]:
-    """The result of each notebook, all of one learner."""
-    return [_graded(learner, sheet, settings) for sheet in sheets]
+    """The result of each notebook, all of one learner: "failed" says why there is none."""
+    results = []
+    for sheet in sheets:
+        try:
+            results.append(_graded(learner, sheet, settings))
+        except (MachineFailed, OSError) as error:
+            results.append({"key": sheet.key, "failed": str(error)})
+    return results
 
 
 def _graded(learner: Who, sheet: Sheet, settings: Settings) -> Result:

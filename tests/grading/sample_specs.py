@@ -64,7 +64,7 @@ def careless_test(implementation: object) -> None:
     assert implementation(2) == 4  # type: ignore[operator]
 
 
-COUNT = 24
+COUNT = 28
 NUMBER = COUNT + 1
 TEST = COUNT + 2
 EXERCISES = numbered({

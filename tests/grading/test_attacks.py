@@ -14,7 +14,7 @@ from samples import NAME, RIGHT, MakeWorkshop, Workshop, cell, save
 
 from course_grading import notebooks, rounds
 from course_grading.asking import cell_source, draw
-from course_grading.runner import clean_environment
+from course_grading.runner import Settings, clean_environment, grade
 from course_grading.specs import EXERCISES
 
 PATCHED = """
@@ -238,7 +238,7 @@ def test_a_judge_that_is_stopped_does_not_hold_up_the_rest(
     save(shop.path, shop.cells)
     limits = {"timeout": 1.0, "max_output": 10_000, "start_method": "fork"}
     request = {"path": str(shop.path), "sheet": str(shop.released / NAME),
-               "specs": "sample_specs", "limits": limits}  # fmt: skip
+               "specs": "sample_specs", "limits": limits, "ticket": "1"}  # fmt: skip
     impatient = (
         "from course_grading import rounds, service\n"
         "rounds.SETUP, rounds.STALLED = 1.0, 5.0\nservice.main()"
@@ -250,3 +250,48 @@ def test_a_judge_that_is_stopped_does_not_hold_up_the_rest(
     graded = json.loads(done.stdout.splitlines()[-1])["graded"]["exercises"]
     assert [one["verdict"] for one in graded] == ["error", "passed"]
     assert "told nothing for 6 s" in graded[0]["message"]
+
+
+COUNTER = """
+_n = [-1]
+def test_order_blind(f):
+    _n[0] += 1
+    assert _n[0] not in [0, 4, 5, 6, 8, 9, 10, 11, 13, 14, 16, 17]
+"""
+PIPES = """
+import json, os
+said = {"id": "scale-1", "verdict": "passed", "points": 2, "message": "", "mistake": None}
+line = json.dumps({"graded": {"exercises": [said]}}).encode() + b"\\n"
+pid, opened = os.getppid(), 0
+while pid > 1:
+    for name in os.listdir(f"/proc/{pid}/fd") if os.access(f"/proc/{pid}/fd", os.R_OK) else ():
+        try:
+            if os.readlink(f"/proc/{pid}/fd/{name}").startswith(("pipe", "socket")):
+                os.write(os.open(f"/proc/{pid}/fd/{name}", os.O_WRONLY | os.O_NONBLOCK), line)
+        except OSError:
+            pass
+    pid = int(open(f"/proc/{pid}/status").read().split("PPid:")[1].split()[0])
+def scale_1(x, factor): return 1
+"""
+
+
+@pytest.mark.slow
+def test_a_test_that_counts_its_calls_earns_nothing(tmp_path: Path) -> None:
+    """With the order in which seed 2 asked in the second edition."""
+    [sheet] = notebooks.RELEASED.glob("01_*.ipynb")
+    whole = json.loads(sheet.read_text())
+    [answer] = [one for one in whole["cells"] if one["id"] == "answer-blind-test"]
+    answer["source"] = COUNTER
+    (path := tmp_path / sheet.name).write_text(json.dumps(whole))
+    [graded] = grade([path], Settings(seed=2)).notebooks
+    [verdict] = [one.verdict for one in graded.exercises if one.exercise.slug == "blind-test"]
+    assert verdict.points == 0 and "asked about each version twice" in verdict.message
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+@pytest.mark.skipif(os.getuid() == 0, reason="root may look into any process")
+def test_what_an_answer_writes_into_pipes_above_it_is_no_result(workshop: MakeWorkshop) -> None:
+    shop = workshop(1)
+    shop.answer(1, PIPES)
+    assert shop.grade()[1]["points"] == 0

@@ -182,6 +182,71 @@ def test_a_worker_that_dies_costs_nobody_a_result(shop, tmp_path, monkeypatch):
     assert verdict == "error"
 
 
+def failing(times: dict[str, int]):
+    """Grades whatever is handed in, but fails so often with this content, as a machine would."""
+
+    def grade(learner, sheets, settings):
+        results = []
+        for sheet in sheets:
+            content = sheet.content.decode()
+            tried = Path(f"{content}-{learner[0]}")
+            tried.write_text(count := tried.read_text() + "x" if tried.exists() else "x")
+            if len(count) <= times.get(content, 0):
+                results.append({"key": sheet.key, "failed": "no space left"})
+            else:
+                results.append({"key": sheet.key, "exercises": []})
+        return results
+
+    return grade
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("times", "ends"),
+    [
+        ({"late": 1}, None),  # of the machine, and over: nobody loses anything
+        ({"late": 99}, "Bob"),  # where all else can be graded, the notebook is to blame
+        ({"late": 99, "released": 99}, CourseError),  # of the machine: nothing is kept
+    ],
+)
+def test_what_fails_for_no_learners_code_costs_no_learner_a_point(
+    shop, tmp_path, monkeypatch, times, ends
+):
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    monkeypatch.setattr(engine, "grade_sheets", failing(times))
+    monkeypatch.chdir(tmp_path)
+    work = [
+        engine.Work((who, ""), (Sheet(who, NAME, what.encode(), b"released"),))
+        for who, what in (("Ada", "fine"), ("Bob", "late"), ("Cem", "fine too"))
+    ]
+    store = Store(tmp_path / "out")
+    with engine.cluster(1) as client:
+        if ends is CourseError:
+            with pytest.raises(CourseError, match="no space left.*run the command again"):
+                engine.grade_class(client, work, shop.settings(), store, lambda: None)
+        else:
+            engine.grade_class(client, work, shop.settings(), store, lambda: None)
+    blamed = [who for ((who, _), _), result in store.results.items() if result["exercises"]]
+    assert blamed == ([ends] if ends == "Bob" else [])
+    assert len(store.results) == (2 if ends is CourseError else 3)
+
+
+@pytest.mark.slow
+def test_nobody_else_on_the_machine_can_send_the_cluster_anything():
+    from distributed import Client
+
+    with engine.cluster(1) as client:
+        address = client.scheduler.address
+        assert address.startswith("tls://")
+        with pytest.raises(OSError):
+            Client(address.replace("tls", "tcp"), timeout=3)
+
+
+def test_a_scheduler_that_everybody_can_reach_is_refused(command):
+    done = run([*command, "--scheduler", "tcp://127.0.0.1:1"])
+    assert done.returncode == 2 and "--without-tls" in done.stderr
+
+
 def save_cells(shop: Workshop) -> str:
     return json.dumps(shop.cells)
 
@@ -201,7 +266,7 @@ def test_a_cluster_that_exists_is_used_and_looked_at_first(command, tmp_path, mo
     cloudpickle.register_pickle_by_value(sys.modules[__name__])
     with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None,
                       local_directory=str(tmp_path)) as running:  # fmt: skip
-        there = ["--scheduler", running.scheduler_address, "--sandbox", "none"]
+        there = ["--scheduler", running.scheduler_address, "--without-tls", "--sandbox", "none"]
         done = run([*command, *there])
         assert done.returncode == 0, done.stderr
         assert len(rows(tmp_path / "out" / "grades.csv")) == 8

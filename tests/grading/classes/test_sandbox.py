@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import shutil
 import socket
 import subprocess
@@ -20,13 +21,14 @@ import pytest
 import sample_specs
 from samples import RIGHT, MakeWorkshop
 
-from course_grading.classes import sandbox
+from course_grading.classes import sandbox, seccomp
 from course_grading.classes.sandbox import Limits, Sandbox, SandboxEnded
 
 WHY_NOT = sandbox.unusable()
 pytestmark = pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
 
 ROOT = Path(__file__).parents[3]
+CALLS = seccomp.CALLS.get(platform.machine(), {})
 FILES = {
     "reads the specs": "assert list(Path({root!r}).glob('course_grading/specs/*.py'))",
     "imports the specs": "import course_grading.specs.order_blind",
@@ -51,6 +53,9 @@ FILES = {
     "changes the system": "open('/proc/sys/kernel/hostname', 'w').write('mine')",
     "fills the memory with files":
         "[open(f'/tmp/{{n}}', 'wb').write(bytes(40_000_000)) for n in range(8)]",
+    "fills its own folder": "[open(f'{{n}}', 'wb').write(bytes(40_000_000)) for n in range(8)]",
+    "finds a folder that it shares with the machine":
+        "assert any(' rw' in line and '/tmp/' in line for line in open('/proc/self/mountinfo'))",
     "writes a large file": "open('/tmp/large', 'wb').write(bytes(60_000_000))",
     "asks what else runs":
         "assert any(b'pytest' in p.read_bytes() for p in Path('/proc').glob('[0-9]*/cmdline'))",
@@ -82,6 +87,11 @@ POWERS = {
     "ends every process it finds": "os.kill(-1, signal.SIGKILL)",
     "ends its host": "os.kill(os.getppid(), signal.SIGKILL); time.sleep(60)",
     "leaves a process behind": "subprocess.Popen(['sleep', '4242'], start_new_session=True); 1 / 0",
+    "keeps a key for the next learner":
+        "assert libc.syscall({add_key}, b'user', b'k', b'v', 1, -4) > 0",
+    "opens the session's keys": "assert libc.syscall({keyctl}, 0, -3, 0) > 0",
+    "makes a file that no limit counts": "os.memfd_create('mine')",
+    "shares memory that no limit counts": "assert libc.shmget(0, 4096, 0o1600) >= 0",
     "runs faster than others": "os.setpriority(os.PRIO_PROCESS, 0, -10)",
 }  # fmt: skip
 IMPORTS = (
@@ -109,6 +119,7 @@ def test_no_attack_earns_a_point(attacks, workshop: MakeWorkshop, tmp_path, monk
         for number, attack in enumerate(attacks.values(), start=1):
             shop.answer(number, attacking(number, attack.format(
                 root=str(ROOT), home=str(Path.home()), port=server.getsockname()[1],
+                add_key=CALLS.get("add_key", -1), keyctl=CALLS.get("keyctl", -1),
                 abstract=abstract, specs=str(ROOT / "course_grading" / "specs"),
                 neighbour=str(tmp_path / "neighbour.ipynb"),
                 results=str(tmp_path / "results.jsonl"),
@@ -131,6 +142,33 @@ def test_a_right_answer_passes_beside_one_that_ends_the_sandbox(workshop: MakeWo
 
 
 @pytest.mark.slow
+def test_what_an_answer_has_started_ends_before_the_next_round(workshop: MakeWorkshop):
+    shop = workshop(2)
+    start = "subprocess.Popen(['sleep', '4343'], start_new_session=True); os._exit(1)"
+    shop.answer(1, attacking(1, start))
+    seen = "any(b'4343' in p.read_bytes() for p in Path('/proc').glob('[0-9]*/cmdline'))"
+    shop.answer(2, attacking(2, f"assert {seen}"))
+    graded = shop.grade(sandbox=Limits(), timeout=20.0)
+    assert [graded[n]["points"] for n in (1, 2)] == [0, 0]
+
+
+@pytest.mark.slow
+def test_a_deep_folder_ends_with_its_sandbox(workshop: MakeWorkshop):
+    shop = workshop(2)
+    shop.answer(1, attacking(1, "for _ in range(3000): os.mkdir('d'); os.chdir('d')"))
+    shop.answer(2)
+    graded = shop.grade(sandbox=Limits(), timeout=20.0)
+    assert graded[2]["points"] == 2
+
+
+def test_an_older_bubblewrap_is_named(monkeypatch, tmp_path):
+    (tmp_path / "bwrap").write_text("#!/bin/sh\necho bubblewrap 0.6.1\n")
+    (tmp_path / "bwrap").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    assert "0.8.0 or newer is needed" in sandbox.unusable()
+
+
+@pytest.mark.slow
 def test_a_host_that_is_stopped_holds_nobody_up(workshop: MakeWorkshop, monkeypatch):
     monkeypatch.setattr(sandbox, "PATIENCE", 4.0)
     shop = workshop(3)
@@ -144,13 +182,13 @@ def test_a_host_that_is_stopped_holds_nobody_up(workshop: MakeWorkshop, monkeypa
 def test_an_answer_that_nobody_read_is_passed_over():
     with Sandbox() as one:
         order = json.dumps({"ticket": "of a judge that is gone", "order": "poll", "pid": 99_999})
-        one._process.stdin.write(f"{order}\n".encode() * 3)  # answered at once, in one piece
+        one._socket.sendall(f"{order}\n".encode() * 3)  # answered at once, in one piece
         time.sleep(0.2)
         assert one.ask() is None and one.ask("poll", pid=99_999) == -9
 
 
 def in_sandbox(*command: str, limits: Limits | None = None) -> subprocess.CompletedProcess[str]:
-    whole = [*sandbox.command(limits or Limits(), []), *command]
+    whole = [*sandbox.command(limits or Limits()), *command]
     return subprocess.run(whole, capture_output=True, text=True, stdin=subprocess.DEVNULL)
 
 
@@ -172,11 +210,10 @@ def test_nothing_goes_from_one_sandbox_to_the_next():
         assert done.returncode == 0 and not {"a", "b"} & set(done.stdout.split())
 
 
-def test_a_sandbox_ends_with_all_that_runs_in_it_and_leaves_no_folder():
+def test_a_sandbox_ends_with_all_that_runs_in_it():
     with Sandbox() as one:
-        folder = one.folder
-        assert one.lives() and folder.is_dir()
-    assert not one.lives() and not folder.exists()
+        assert one.lives()
+    assert not one.lives()
     with pytest.raises(SandboxEnded):
         one.ask()
 

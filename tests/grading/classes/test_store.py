@@ -30,6 +30,7 @@ def test_a_result_counts_once_and_the_first_one(tmp_path):
     for points in (3, 5):
         kept.add(ADA, result("a", points))
     assert len((tmp_path / FILE).read_text().splitlines()) == 1
+    del kept
     assert Store(tmp_path).results[ADA, "a"]["points"] == 3
 
 
@@ -40,6 +41,14 @@ def test_a_line_that_was_cut_short_is_skipped_and_the_next_one_is_whole(tmp_path
         file.write(rest)
     Store(tmp_path).add(BOB, result("b"))
     assert set(Store(tmp_path).results) == {(ADA, "a"), (BOB, "b")}
+
+
+def test_two_runs_do_not_write_at_once(tmp_path):
+    one = Store(tmp_path)
+    with pytest.raises(CourseError, match="another run writes to"):
+        Store(tmp_path)
+    del one
+    Store(tmp_path)
 
 
 def test_a_full_disk_is_one_line_that_says_how_to_go_on(tmp_path):
