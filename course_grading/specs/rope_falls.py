@@ -145,6 +145,10 @@ STOPPED = Exercise(
                 "Your distances are key minus query. A key that stands before its query has a "
                 "positive distance.",
                 _scores_at(lambda query, key, stops, limit: _stop(key - query, stops, limit))),
+        Mistake("a row for each key",
+                "Your result is transposed: row i, column j holds the score of query j and key i. "
+                "Rows are queries.",
+                lambda *question: _stopped(*question).T),
         Mistake("begins anew after the limit",
                 "After the limit your distance starts again at 0. A far key then looks near. Let "
                 "it stay at the limit.",
@@ -291,6 +295,17 @@ LOOKS_NEAR = Exercise(
         Mistake("exponent i / d",
                 "Your frequency is 10 000^(-12/64). The exponent is 2i / d, with two columns for "
                 "each pair.", _wavelength(6) * 5 - 150),
+        *(
+            Mistake("pair counted from 1",
+                    "You take pair 11, which makes a whole turn in 149 tokens. Pairs are counted "
+                    "from 0.",
+                    sign * (150 - _wavelength(11)))
+            for sign in (1, -1)
+        ),
+        Mistake("a negative distance",
+                "The cosine is the same there, but a distance below 0 means a key after the query. "
+                "The cosine does not change with the sign of the angle.",
+                150 - _wavelength(12)),
         Mistake("head width 32",
                 "This is the answer for a head of width 32. Here it has 64 columns, and the "
                 "exponent is 24/64.", _wavelength(12, 32) - 150),
@@ -394,6 +409,11 @@ BY_DISTANCE = Exercise(
         Mistake("nothing asked, nothing right",
                 "Where nothing was asked you give 0, as if all answers were wrong. Give nan.",
                 _shares(nothing=0.0)),
+        Mistake("nothing right, nothing asked",
+                "Where questions were asked and no answer is right you give nan. Their share is 0: "
+                "nan is for a part in which nothing was asked.",
+                lambda *question: torch.where(
+                    (share := _shares()(*question)) == 0, math.nan, share)),
         Mistake("the last part is open",
                 "Distances beyond the last part count in it. They belong to no part.",
                 _shares(part_of=_last_is_open)),
