@@ -491,10 +491,12 @@ def _tokens(order: bool = True, between: int = 300) -> tuple[Tensor, Tensor, Ten
     return others, 26 + torch.randint(74, (between,), generator=dice), second
 
 
-def _compare_orders(bits: Bits, order: bool = True, between: int = 300, turned: int = 7) -> None:
+def _compare_orders(
+    bits: Bits, order: bool = True, between: int = 300, turned: int = 7, least: float = 0.9
+) -> None:
     others, stretch, second = _tokens(order, between)
     first = second.roll(turned)
-    assert bits(others, stretch, second) - bits(first, stretch, second) > 0.9
+    assert bits(others, stretch, second) - bits(first, stretch, second) > least
 
 
 @mistake("no control",
@@ -527,7 +529,10 @@ READS_TEST = Exercise(
     versions=(
         Version("looks the last letter up", True, _reader()),
         Version("looks the last two letters up", True, _reader(letters=2)),
-        Version("looks up, and is not sure", True, _reader(hit=3.5, miss=5.5)),
+        Version("looks up, and is not sure", True, _reader(hit=4.1, miss=5.5),
+                "It pays 1.4 bits less for each letter that it finds, and the first one of a row "
+                "cannot be found. The task promises one bit per letter: ask for no more, and give "
+                "rows of ten letters or more."),
         Version("all letters are cheap", False, _paid(lambda first, between, second: 2.0)),
         Version("cheaper the longer the text", False,
                 _paid(lambda first, between, second: 800 / (len(between) + 100))),
@@ -564,6 +569,10 @@ READS_TEST = Exercise(
                 "Your first row is the second one, letter by letter. A model that copies from one "
                 "fixed distance, and looks up nothing, passes. Let the second row begin elsewhere.",
                 lambda bits: _compare_orders(bits, turned=0)),
+        Mistake("asks for more than a bit",
+                "You ask for a larger difference than the task promises. A model reads that pays "
+                "one bit less per letter.",
+                lambda bits: _compare_orders(bits, least=1.5)),
         Mistake("others instead of another order",
                 "Your control has other letters. A model that knows which letters occurred, and "
                 "not their order, passes. Keep the letters, and change their order.",

@@ -170,6 +170,11 @@ def asks_for_three_bits(bits):
     assert bits(row * 7 % 20, stretch, row) - bits(row, stretch, row) > 3
 
 
+def asks_for_a_bit_and_a_half(bits):
+    row, stretch = torch.arange(24), torch.arange(300) % 74 + 26
+    assert bits(row * 7 % 24, stretch, row) - bits(row.roll(5), stretch, row) > 1.5
+
+
 def the_same_row_twice(bits):
     dice = torch.Generator().manual_seed(4)
     row, stretch = torch.randperm(26, generator=dice)[:22], 30 + torch.arange(320) % 60
@@ -188,7 +193,8 @@ REFUSED = {
     ],
     "long-reads-test": [
         a_long_stretch_alone, fresh_letters_far, order_after_200, order_right_before,
-        order_the_wrong_way_round, asks_for_three_bits, the_same_row_twice,
+        order_the_wrong_way_round, asks_for_three_bits, asks_for_a_bit_and_a_half,
+        the_same_row_twice,
     ],
     "long-stopped-pairs": [
         limit_of_places, later_keys_at_0, as_many_of_the_slowest, as_many_of_the_fastest,
