@@ -178,6 +178,15 @@ def _rest_left_out(x, positions, rotary_dim, kind, base):
     return turned[:, torch.cat(_partners(x.shape[-1], rotary_dim, kind))]
 
 
+@mistake("all columns kept as the rest",
+         "With kind own, where all columns turn, you put x itself behind them: x[:, -0:] is all of "
+         "x. Cut the rest from its front, x[:, rotary_dim:].")  # fmt: skip
+def _rest_from_the_end(x, positions, rotary_dim, kind, base):
+    turned = _partly()(x, positions, rotary_dim, kind, base)
+    none_left = kind == "own" and rotary_dim == x.shape[-1]
+    return torch.cat([turned, x], dim=-1) if none_left else turned
+
+
 @mistake("turned columns put first",
          "Every pair is turned rightly, but with kind proportional you put the columns that turned "
          "first, and those that stand still behind them. All columns stay in their "
@@ -285,6 +294,7 @@ PART = Exercise(
                 "Columns that do not turn stay as they are; yours are 0.",
                 _partly(rest=0.0)),
         _rest_left_out,
+        _rest_from_the_end,
         _turned_first,
         *(
             Mistake("everything in float32",

@@ -996,6 +996,10 @@ WHICH_LAYOUT = Exercise(
         Mistake("one pair is enough",
                 "You accept a layout as soon as one pair fits. All pairs have to fit.",
                 _fitting(enough=torch.any)),
+        Mistake("mean lengths",
+                "You compare the means of all lengths: one pair may be longer, and another "
+                "shorter. All pairs have to fit.",
+                _fitting(size=lambda pairs: pairs.norm(dim=-1).mean())),
         Mistake("never both",
                 "Both layouts may fit at once, for example where nothing has turned, or where "
                 "there are only two columns.",

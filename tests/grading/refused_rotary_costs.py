@@ -95,6 +95,13 @@ def slowest_pairs_turn(x, positions, rotary_dim, kind, base):
     return torch.cat(turned, dim=-1).to(x.dtype)
 
 
+def rest_cut_from_the_end(x, positions, rotary_dim, kind, base):
+    if kind == "proportional":
+        return part()(x, positions, rotary_dim, kind, base)
+    turned = part()(x[:, :rotary_dim], positions, rotary_dim, kind, base)
+    return torch.cat([turned, x[:, -(x.shape[1] - rotary_dim) :]], dim=-1)
+
+
 def turned_columns_first(x, positions, rotary_dim, kind, base):
     turned, half = part()(x, positions, rotary_dim, kind, base), rotary_dim // 2
     if kind == "own":
@@ -142,6 +149,7 @@ REFUSED = {
         column_in_exponent, modulo_4096, rows_for_positions, float32_positions, all_in_half,
         base_10_000, slow_pairs_turn, in_place, in_float32, in_float32_by_division,
         float32_frequencies_alone, slowest_pairs_turn, turned_columns_first,
+        rest_cut_from_the_end,
     ],
     "rotary-still-pairs": [
         half_a_chord, twice_the_angle, small_angles_only, every_second, turns, long_waves,
