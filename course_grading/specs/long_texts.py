@@ -266,6 +266,12 @@ def _window_means(losses, counted):
     return losses.double().masked_fill(~counted, 0).sum(dim=1) / counted.sum(dim=1)
 
 
+def _between(counted: Tensor) -> Tensor:
+    """From the first True of each row to its last."""
+    begun, to_come = counted.cummax(dim=1).values, counted.flip(1).cummax(dim=1).values.flip(1)
+    return begun & to_come
+
+
 def _losses_cases(rng: Random) -> list[Case]:
     def of(counted: Tensor) -> Case:
         rows = torch.arange(len(counted))[:, None]
@@ -336,6 +342,10 @@ CORPUS_BITS = Exercise(
                 "You take all of a window from its first counted byte on. Bytes that do not "
                 "count may stand anywhere in it: use `counted` for every place.",
                 lambda losses, counted: _bits(losses, counted.long().cummax(dim=1).values > 0)),
+        Mistake("each row taken from its first to its last counted byte",
+                "You take all of a window from its first counted byte to its last. Bytes between "
+                "them need not count: use `counted` for every place.",
+                lambda losses, counted: _bits(losses, _between(counted))),
         Mistake("a window that counts nothing",
                 "0 / 0 is nan: you take the mean of each window, and one of them counts nothing. "
                 "Take one mean over all counted bytes.",

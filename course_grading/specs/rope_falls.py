@@ -145,6 +145,10 @@ STOPPED = Exercise(
                 "Your distances are key minus query. A key that stands before its query has a "
                 "positive distance.",
                 _scores_at(lambda query, key, stops, limit: _stop(key - query, stops, limit))),
+        Mistake("a row for each key",
+                "Your result is transposed: row i, column j holds the score of query j and key i. "
+                "Rows are queries.",
+                lambda *question: _stopped(*question).T),
         Mistake("begins anew after the limit",
                 "After the limit your distance starts again at 0. A far key then looks near. Let "
                 "it stay at the limit.",
@@ -291,6 +295,17 @@ LOOKS_NEAR = Exercise(
         Mistake("exponent i / d",
                 "Your frequency is 10 000^(-12/64). The exponent is 2i / d, with two columns for "
                 "each pair.", _wavelength(6) * 5 - 150),
+        *(
+            Mistake("pair counted from 1",
+                    "You take pair 11, which makes a whole turn in 149 tokens. Pairs are counted "
+                    "from 0.",
+                    sign * (150 - _wavelength(11)))
+            for sign in (1, -1)
+        ),
+        Mistake("a negative distance",
+                "The cosine is the same there, but a distance below 0 means a key after the query. "
+                "The cosine does not change with the sign of the angle.",
+                150 - _wavelength(12)),
         Mistake("head width 32",
                 "This is the answer for a head of width 32. Here it has 64 columns, and the "
                 "exponent is 24/64.", _wavelength(12, 32) - 150),
@@ -394,6 +409,11 @@ BY_DISTANCE = Exercise(
         Mistake("nothing asked, nothing right",
                 "Where nothing was asked you give 0, as if all answers were wrong. Give nan.",
                 _shares(nothing=0.0)),
+        Mistake("nothing right, nothing asked",
+                "Where questions were asked and no answer is right you give nan. Their share is 0: "
+                "nan is for a part in which nothing was asked.",
+                lambda *question: torch.where(
+                    (share := _shares()(*question)) == 0, math.nan, share)),
         Mistake("the last part is open",
                 "Distances beyond the last part count in it. They belong to no part.",
                 _shares(part_of=_last_is_open)),
@@ -471,10 +491,12 @@ def _tokens(order: bool = True, between: int = 300) -> tuple[Tensor, Tensor, Ten
     return others, 26 + torch.randint(74, (between,), generator=dice), second
 
 
-def _compare_orders(bits: Bits, order: bool = True, between: int = 300, turned: int = 7) -> None:
+def _compare_orders(
+    bits: Bits, order: bool = True, between: int = 300, turned: int = 7, least: float = 0.9
+) -> None:
     others, stretch, second = _tokens(order, between)
     first = second.roll(turned)
-    assert bits(others, stretch, second) - bits(first, stretch, second) > 0.9
+    assert bits(others, stretch, second) - bits(first, stretch, second) > least
 
 
 @mistake("no control",
@@ -509,7 +531,10 @@ READS_TEST = Exercise(
     versions=(
         Version("looks the last letter up", True, _reader()),
         Version("looks the last two letters up", True, _reader(letters=2)),
-        Version("looks up, and is not sure", True, _reader(hit=3.5, miss=5.5)),
+        Version("looks up, and is not sure", True, _reader(hit=4.1, miss=5.5),
+                "It pays 1.4 bits less for each letter that it finds, and the first one of a row "
+                "cannot be found. The task promises one bit per letter: ask for no more, and give "
+                "rows of ten letters or more."),
         Version("all letters are cheap", False, _paid(lambda first, between, second: 2.0)),
         Version("cheaper the longer the text", False,
                 _paid(lambda first, between, second: 800 / (len(between) + 100))),
@@ -546,6 +571,10 @@ READS_TEST = Exercise(
                 "Your first row is the second one, letter by letter. A model that copies from one "
                 "fixed distance, and looks up nothing, passes. Let the second row begin elsewhere.",
                 lambda bits: _compare_orders(bits, turned=0)),
+        Mistake("asks for more than a bit",
+                "You ask for a larger difference than the task promises. A model reads that pays "
+                "one bit less per letter.",
+                lambda bits: _compare_orders(bits, least=1.5)),
         Mistake("others instead of another order",
                 "Your control has other letters. A model that knows which letters occurred, and "
                 "not their order, passes. Keep the letters, and change their order.",

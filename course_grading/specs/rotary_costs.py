@@ -39,6 +39,10 @@ SPACING = Exercise(
                 "torch.finfo(torch.float32).eps is the spacing from 1 to 2. It grows in steps, "
                 "with each power of two: multiply by 2^19, not by 1 000 000.",
                 lambda: 1e6 * torch.finfo(torch.float32).eps),
+        Mistake("a million over 2^24",
+                "The spacing does not grow in proportion to the number. And of the 24 digits the "
+                "first stands for the power of two below a million, so that 23 come after it.",
+                lambda: 1e6 * 2**-24),
         Mistake("a decimal digit too few",
                 "Rounded to two decimals this is near, but the spacing is a power of two: give "
                 "all its digits, or write it as one.",
@@ -104,6 +108,7 @@ def _partly(
     frequencies: Callable[[int, int, Kind, float], Tensor] = _frequencies,
     partners: Callable[[int, int, Kind], tuple[Tensor, Tensor]] = _partners,
     angles_dtype: Callable[[torch.dtype], torch.dtype] = lambda dtype: torch.float64,
+    table_dtype: torch.dtype = torch.float64,
     result_dtype: Callable[[torch.dtype], torch.dtype] = lambda dtype: dtype,
     rest: float = 1.0,
     sign: int = 1,
@@ -113,12 +118,13 @@ def _partly(
     def turn_part(x, positions, rotary_dim, kind, base):
         dim, exact = x.shape[-1], angles_dtype(x.dtype)
         theta = frequencies(dim, rotary_dim, kind, base).to(exact)
-        angles = (sign * positions.to(exact)[:, None] * theta).double()
+        angles = (sign * positions.to(exact)[:, None] * theta).to(table_dtype)
+        cos, sin = angles.cos(), angles.sin()
         first, second = partners(dim, rotary_dim, kind)
         out = x.double() * rest
         a, b = x.double()[:, first], x.double()[:, second]
-        out[:, first] = a * angles.cos() - b * angles.sin()
-        out[:, second] = b * angles.cos() + a * angles.sin()
+        out[:, first] = a * cos - b * sin
+        out[:, second] = b * cos + a * sin
         return out.to(result_dtype(x.dtype))
 
     return turn_part
@@ -142,6 +148,24 @@ def _all_pairs(dim: int, rotary_dim: int, kind: Kind, base: float) -> Tensor:
     return theta if kind == "own" else base ** (-torch.arange(0, dim, 2).double() / dim)
 
 
+def _plain(dim: int, rotary_dim: int, kind: Kind, base: float) -> Tensor:
+    """Frequencies as they come without a word about dtypes, in float32."""
+    return base ** (-torch.arange(0, rotary_dim, 2) / (rotary_dim if kind == "own" else dim))
+
+
+def _plain_inverse(dim: int, rotary_dim: int, kind: Kind, base: float) -> Tensor:
+    return 1 / base ** (torch.arange(0, rotary_dim, 2) / (rotary_dim if kind == "own" else dim))
+
+
+def _slowest(dim: int, rotary_dim: int, kind: Kind, base: float) -> Tensor:
+    return _all_pairs(dim, rotary_dim, kind, base)[-rotary_dim // 2 :]
+
+
+def _slowest_partners(dim: int, rotary_dim: int, kind: Kind) -> tuple[Tensor, Tensor]:
+    first, second = _all_partners(dim, rotary_dim, kind)
+    return first[-rotary_dim // 2 :], second[-rotary_dim // 2 :]
+
+
 def _all_partners(dim: int, rotary_dim: int, kind: Kind) -> tuple[Tensor, Tensor]:
     return _partners(dim, rotary_dim if kind == "own" else dim, kind)
 
@@ -152,6 +176,26 @@ def _all_partners(dim: int, rotary_dim: int, kind: Kind) -> tuple[Tensor, Tensor
 def _rest_left_out(x, positions, rotary_dim, kind, base):
     turned = _partly()(x, positions, rotary_dim, kind, base)
     return turned[:, torch.cat(_partners(x.shape[-1], rotary_dim, kind))]
+
+
+@mistake("all columns kept as the rest",
+         "With kind own, where all columns turn, you put x itself behind them: x[:, -0:] is all of "
+         "x. Cut the rest from its front, x[:, rotary_dim:].")  # fmt: skip
+def _rest_from_the_end(x, positions, rotary_dim, kind, base):
+    turned = _partly()(x, positions, rotary_dim, kind, base)
+    none_left = kind == "own" and rotary_dim == x.shape[-1]
+    return torch.cat([turned, x], dim=-1) if none_left else turned
+
+
+@mistake("turned columns put first",
+         "Every pair is turned rightly, but with kind proportional you put the columns that turned "
+         "first, and those that stand still behind them. All columns stay in their "
+         "places.")  # fmt: skip
+def _turned_first(x, positions, rotary_dim, kind, base):
+    turned = _partly()(x, positions, rotary_dim, kind, base)
+    moves = torch.cat(_partners(x.shape[-1], rotary_dim, kind))
+    stands = [column for column in range(x.shape[-1]) if column not in moves]
+    return turned[:, [*moves.tolist(), *stands]]
 
 
 def _part_scale(x, positions, rotary_dim, kind, base) -> Tensor:
@@ -236,6 +280,10 @@ PART = Exercise(
                 "With kind proportional only the fastest rotary_dim / 2 pairs turn. The other "
                 "pairs stand still.",
                 _partly(frequencies=_all_pairs, partners=_all_partners)),
+        Mistake("the slowest pairs turn",
+                "With kind proportional you turn the slowest pairs, and the fastest stand still. "
+                "The fastest are the first pairs of the head.",
+                _partly(frequencies=_slowest, partners=_slowest_partners)),
         Mistake("neighbours as pairs",
                 "You turn neighbours, columns 2i and 2i + 1. Pairs are in halves here.",
                 _partly(partners=_neighbours)),
@@ -246,6 +294,21 @@ PART = Exercise(
                 "Columns that do not turn stay as they are; yours are 0.",
                 _partly(rest=0.0)),
         _rest_left_out,
+        _rest_from_the_end,
+        _turned_first,
+        *(
+            Mistake("everything in float32",
+                    "Frequencies, angles, cosines and sines are in float32. Near a million its "
+                    "digits do not suffice for an angle, and for x in float64 they do not suffice "
+                    "anywhere: compute them in float64.",
+                    _partly(frequencies=frequencies, angles_dtype=lambda dtype: torch.float32,
+                            table_dtype=torch.float32))
+            for frequencies in (_plain, _plain_inverse)
+        ),
+        Mistake("frequencies in float32",
+                "Your angles are in float64, but the frequencies in them were rounded to float32 "
+                "before. Far positions multiply this error: frequencies need float64, too.",
+                _partly(frequencies=_plain)),
         Mistake("angles in float32",
                 "Near a million the digits of float32 do not suffice for an angle: compute "
                 "frequencies and angles in float64.",
@@ -345,6 +408,10 @@ STILL = Exercise(
                 "You take |sin a|, which is the change for one phi. The largest change is "
                 "2 |sin(a / 2)|.",
                 _standing(change=lambda angles: angles.sin().abs())),
+        Mistake("the factor 2 forgotten",
+                "You take |sin(a / 2)|. The difference of two cosines has a factor of 2 before it: "
+                "2 |sin(a / 2)|.",
+                _standing(change=lambda angles: (angles / 2).sin().abs())),
         Mistake("the farthest distance only",
                 "A pair that makes whole turns is back where it was at the farthest distance, "
                 "and far from it before. Look at all distances.",

@@ -224,6 +224,7 @@ def _decoding(
     sees_ahead: Callable[[int, int], int] = lambda old, new: 0,
     scaled: bool = True,
     new_keys_alone: bool = False,
+    new_keys_first: bool = False,
     positions_dtype: Callable[[torch.dtype], torch.dtype] = lambda dtype: torch.float64,
     read_dtype: Callable[[torch.dtype], torch.dtype] = lambda dtype: dtype,
 ) -> Callable[..., tuple[Tensor, Tensor]]:
@@ -234,11 +235,14 @@ def _decoding(
             places = positions.to(positions_dtype(x.dtype)).double()
             return _halves(x, places[:, None] * frequencies)
 
+        def joined(past: Tensor, now: Tensor) -> Tensor:
+            return torch.cat([now, past] if new_keys_first else [past, now], dim=-2)
+
         old, new = past_k.shape[-2], k.shape[-2]
         if cache_turned_again:
             past_k = turned(past_k, torch.arange(old))
-        all_k = torch.cat([past_k, turned(k, (keys or queries)(old, new))], dim=-2)
-        all_v = torch.cat([past_v, v], dim=-2)
+        all_k = joined(past_k, turned(k, (keys or queries)(old, new)))
+        all_v = joined(past_v, v)
         turned_q = turned(q, queries(old, new))
         wide_q, wide_k, wide_v = (t.to(read_dtype(q.dtype)) for t in (turned_q, all_k, all_v))
         read = _weights(wide_q, wide_k, sees_ahead(old, new), scaled) @ wide_v
@@ -342,6 +346,19 @@ DECODE = Exercise(
                 "Your mask lets query 0 see key 0 only, as if the cache were empty. The diagonal "
                 "begins at past_k.shape[-2]. (is_causal=True in torch does the same.)",
                 _decoding(sees_ahead=lambda old, new: -old)),
+        Mistake("mask that shows one key too many",
+                "Each new token but the last sees the token after it. The diagonal of the mask "
+                "begins at past_k.shape[-2], as in the published version.",
+                _decoding(sees_ahead=lambda old, new: 1)),
+        Mistake("mask that hides the token itself",
+                "Your mask hides each new token from itself. The diagonal of the mask begins at "
+                "past_k.shape[-2], as in the published version.",
+                _decoding(sees_ahead=lambda old, new: -1)),
+        Mistake("new keys before the cached ones",
+                "You put new keys and values before those of the cache. Column j of the mask is "
+                "the token at position j, and the next step counts on that order: the cache "
+                "comes first.",
+                _decoding(new_keys_first=True)),
         Mistake("scores not divided by the root of head_dim",
                 "The published version divides scores by the root of head_dim, rightly. Yours "
                 "does not.",
@@ -417,6 +434,17 @@ def _wide_cosines_of_float32_angles(requests):
     for x, positions, base in requests:
         angles = _angles(positions, x.shape[-1], base, torch.float32).double()
         results.append(_halves(x, angles))
+    return results
+
+
+@mistake("frequencies in float32",
+         "Your angles are in float64, but the frequencies in them were rounded to float32 before. "
+         "Far positions multiply this error: frequencies need float64, too.")  # fmt: skip
+def _float32_frequencies(requests):
+    results = []
+    for x, positions, base in requests:
+        frequencies = _angles(torch.ones(1), x.shape[-1], base, torch.float32)
+        results.append(_halves(x, positions.double()[:, None] * frequencies))
     return results
 
 
@@ -592,6 +620,7 @@ SERVE = Exercise(
                 "Every result is float32. Convert each to the dtype of its x: float64 has more "
                 "digits, and half precision is asked for where x has it.",
                 _serving(result_dtype=lambda dtype: torch.float32)),
+        _float32_frequencies,
         _filed_under_base_and_length,
         _counted_on,
         _turned_in_its_dtype,
@@ -630,6 +659,11 @@ def _by_tables(*, sign: int = -1, repeated_pairwise: bool = False) -> Turn:
         return (x.float() * angles.cos().float() + exchanged * angles.sin().float()).to(x.dtype)
 
     return turn
+
+
+def _to_five_decimals(x: Tensor, positions: Tensor, base: float) -> Tensor:
+    """Right, and off by up to half of what the task promises: no other right version is."""
+    return _turn(x.double(), positions, base).round(decimals=5).to(x.dtype)
 
 
 def _neighbours(x: Tensor, positions: Tensor, base: float) -> Tensor:
@@ -706,17 +740,33 @@ LAYOUT_TEST = Exercise(
         Version("one number at a time", True, _one_by_one),
         Version("with complex numbers", True, _by_complex_numbers),
         Version("with tables in float32", True, _by_tables()),
-        Version("neighbours are pairs", False, _neighbours),
+        Version("rounded to five decimals", True, _to_five_decimals,
+                "It is off by up to 0.000005, and the task promises less than 0.00001: allow as "
+                "much. (allclose without atol allows a hundred-thousandth of each number, which "
+                "is too little for small ones.)"),
+        Version("neighbours are pairs", False, _neighbours,
+                "It is right with two columns, and at position 0. Give four columns or more, and "
+                "compare number by number."),
         Version("frequencies repeated pairwise, rotated as halves", False,
-                _by_tables(repeated_pairwise=True)),
-        Version("a minus sign lost", False, _by_tables(sign=1)),
-        Version("turns backwards", False, lambda x, p, base: _turn(x, -p, base)),
+                _by_tables(repeated_pairwise=True),
+                "Its first and last columns are right: compare all columns of four or more."),
+        Version("a minus sign lost", False, _by_tables(sign=1),
+                "The second half of its columns is right, and the first is where the second half "
+                "of x is 0: give numbers that are not 0, and compare all columns."),
+        Version("turns backwards", False, lambda x, p, base: _turn(x, -p, base),
+                "Lengths do not show the direction of a turn: compare with numbers that you worked "
+                "out by hand."),
         Version("exponent i/dim instead of 2i/dim", False,
-                lambda x, p, base: _turn(x, p, base**0.5)),
+                lambda x, p, base: _turn(x, p, base**0.5),
+                "Its first pair is right: compare the others, too."),
         Version("positions not used", False,
-                lambda x, p, base: _turn(x, torch.arange(len(x)), base)),
-        Version("counts from 1", False, lambda x, p, base: _turn(x, p + 1, base)),
-        Version("base not used", False, lambda x, p, base: _turn(x, p, 10_000.0)),
+                lambda x, p, base: _turn(x, torch.arange(len(x)), base),
+                "It counts rows: give rows at positions that are not their numbers."),
+        Version("counts from 1", False, lambda x, p, base: _turn(x, p + 1, base),
+                "Differences of positions do not show it: compare with numbers for a position."),
+        Version("base not used", False, lambda x, p, base: _turn(x, p, 10_000.0),
+                "It is right for the base 10000, and in the first pair: give another base, and "
+                "compare the other pairs."),
         Version("every row at the first row's position", False,
                 lambda x, p, base: _turn(x, p[:1].expand(len(p)), base),
                 "Give several rows, at positions that differ."),
@@ -757,6 +807,14 @@ LAYOUT_TEST = Exercise(
         Mistake("asks for equality to the last bit",
                 "Right programs round differently. Use torch.allclose(..., atol=1e-4).",
                 lambda turn: _compare(turn, [7, 2, 40], 8, 50.0, tolerance=0.0)),
+        *(
+            Mistake("asks for more digits than promised",
+                    "The task promises right versions that differ by less than 0.00001, and your "
+                    "test allows less than that. Use torch.allclose(..., atol=1e-4).",
+                    partial(_compare, at=[7, 2, 1040], dim=8, base=50.0, tolerance=tolerance,
+                            dtype_seen=dtype_seen))
+            for tolerance in (1e-6, 1e-7) for dtype_seen in (True, False)
+        ),
         _test_shape,
         Mistake("dtypes not looked at",
                 "Versions pass whose result is always float32, or float64. It should have the "
@@ -808,13 +866,14 @@ def _fitting(
     enough: Callable[[Tensor], Tensor] = torch.all,
     tolerance: float = ENOUGH,
     size: Callable[[Tensor], Tensor] = lambda pairs: pairs.norm(dim=-1),
+    difference: Callable[[Tensor, Tensor], Tensor] = lambda one, other: (one - other).abs(),
 ) -> Fits:
     """Whether pairs keep their lengths, or what becomes of that with one choice made otherwise."""
 
     def fits(x: Tensor, turned: Tensor) -> tuple[bool, bool]:
         found = []
         for before, after in zip(_pairs(x.double()), _pairs(turned.double()), strict=True):
-            gone = (size(before[rows, pairs]) - size(after[rows, pairs])).abs()
+            gone = difference(size(before[rows, pairs]), size(after[rows, pairs]))
             found.append(bool(enough(gone <= tolerance)))
         return found[0], found[1]
 
@@ -851,6 +910,20 @@ def _one_angle_for_all(x: Tensor, turned: Tensor) -> tuple[bool, bool]:
     return found[0], found[1]
 
 
+@mistake("one layout decides for both",
+         "You answer for one layout, and give the opposite for the other. Both may fit, and "
+         "neither may: look at each by itself.")  # fmt: skip
+def _interleaved_or_not(x: Tensor, turned: Tensor) -> tuple[bool, bool]:
+    interleaved, _ = _fitting()(x, turned)
+    return interleaved, not interleaved
+
+
+@mistake("one layout decides for both", _interleaved_or_not.why)
+def _half_or_not(x: Tensor, turned: Tensor) -> tuple[bool, bool]:
+    _, half = _fitting()(x, turned)
+    return not half, half
+
+
 def _exchanged(x: Tensor, turned: Tensor) -> tuple[bool, bool]:
     interleaved, half = _fitting()(x, turned)
     return half, interleaved
@@ -869,10 +942,13 @@ def _layout_cases(rng: Random) -> list[Case]:
         neighbours = _halves(x[:, order], angles.double())[:, order.argsort()]
         stretched = x.clone()
         stretched[:, -1] *= 1.3  # the last column is in the last pair of both layouts
+        shortened = x.clone()
+        shortened[:, -1] *= 0.6
         middle = x.clone()
         middle[:, dim // 2] *= 1.3
         kinds = {"half": halves, "interleaved": neighbours, "unturned": x, "stretched": stretched,
-                 "middle": middle, "backwards": halves.flip(-1)}  # fmt: skip
+                 "shortened": shortened, "middle": middle,
+                 "backwards": halves.flip(-1)}  # fmt: skip
         turned = torch.stack([kinds[kind][row] for row, kind in enumerate(layouts)])
         return {"x": x.to(dtype), "turned": turned.to(dtype)}
 
@@ -883,6 +959,7 @@ def _layout_cases(rng: Random) -> list[Case]:
         case("unturned", "unturned", dtype=double), case("unturned", other, dim=6),
         case(one, one, one, dim=2), case("backwards", "backwards"),
         case("stretched", "stretched", dtype=double), case("unturned", "stretched"),
+        case("shortened", "shortened"), case("unturned", "shortened", dtype=double),
         case("middle", "middle", dim=12), case(one, dim=20), case(other, dim=24, dtype=double),
         case(other, other, other, dim=8, still=1), case(one, one, one, dim=16, still=4),
         case(*[one] * 8, other), case(*[other] * 9, "backwards", dim=6),
@@ -919,10 +996,24 @@ WHICH_LAYOUT = Exercise(
         Mistake("one pair is enough",
                 "You accept a layout as soon as one pair fits. All pairs have to fit.",
                 _fitting(enough=torch.any)),
+        Mistake("mean lengths",
+                "You compare the means of all lengths: one pair may be longer, and another "
+                "shorter. All pairs have to fit.",
+                _fitting(size=lambda pairs: pairs.norm(dim=-1).mean())),
         Mistake("never both",
                 "Both layouts may fit at once, for example where nothing has turned, or where "
                 "there are only two columns.",
                 _only_one),
+        _interleaved_or_not,
+        _half_or_not,
+        Mistake("a pair may get shorter",
+                "You look for pairs that have become longer, and accept any that are shorter. "
+                "Take the difference without its sign: abs.",
+                _fitting(difference=lambda before, after: after - before)),
+        Mistake("a pair may get longer",
+                "You look for pairs that have become shorter, and accept any that are longer. "
+                "Take the difference without its sign: abs.",
+                _fitting(difference=lambda before, after: before - after)),
         Mistake("always at least one",
                 "You take the layout that fits better. There may be none that fits.",
                 _the_likelier),

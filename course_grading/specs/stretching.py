@@ -152,6 +152,17 @@ INTERPOLATION = Exercise(
                 "Pair i has the frequency base ** (-2 i / dim), and yours has base ** (-i / dim): "
                 "count 0, 2, 4, ... up to dim.",
                 _interpolating(new_base=lambda base, scale: base**0.5)),
+        Mistake("exponents up to 1",
+                "Your exponents go from 0 to 1, both included. The last one is (dim - 2) / dim: "
+                "1 would be that of a pair more.",
+                lambda positions, scale, dim, base: (
+                    positions.double()[..., None] / scale
+                    * base ** -torch.linspace(0, 1, dim // 2).double()).float()),
+        Mistake("positions with one axis only",
+                "You give positions one more axis in the second place, [:, None], which is the "
+                "last place only if positions have one axis. Write [..., None].",
+                lambda positions, scale, dim, base: (
+                    positions[:, None] / scale * frequencies_of(dim, base)).float()),
         Mistake("10 000 written in", "The base is an argument: not every model has 10 000.",
                 _interpolating(new_base=lambda base, scale: 10_000.0)),
         Mistake("a batch of one taken apart",
@@ -221,6 +232,11 @@ BASE = Exercise(
                 "With base * ratio the slowest pair is slowed by ratio ** ((dim - 2) / dim), which "
                 "is less than the ratio. With dim = 4 it is only the ratio's square root.",
                 _raising(lambda dim: 1.0)),
+        Mistake("base times the ratio, also for short texts",
+                "With base * ratio the slowest pair is slowed by ratio ** ((dim - 2) / dim), which "
+                "is less than the ratio. And a text that is not longer than original_length keeps "
+                "its base.",
+                _raising(lambda dim: 1.0, lambda ratio: ratio)),
         Mistake("exponent upside down",
                 "You use (dim - 2) / dim. With this exponent a base acts on the slowest pair; "
                 "to undo it, take dim / (dim - 2).",
@@ -467,6 +483,11 @@ COVERING = Exercise(
                 "Your base is made for pair 1 and all after it. Pairs that made a whole turn have "
                 "swept the whole clock, and a smaller base is enough.",
                 _covering(lambda slow: 1)),
+        Mistake("no pair exempt",
+                "Your base is made for pair 1 and all after it, also where pair 1 made a whole "
+                "turn in training. Such a pair may go anywhere, and a smaller base is enough.",
+                lambda base, dim, original_length, length: (
+                    base * max(1.0, length / original_length) ** (dim / 2))),
         Mistake("exponent upside down",
                 "With 2 i / dim a base acts on pair i; to undo it, take dim / (2 i).",
                 _covering(exponent=lambda dim, pair: 2 * pair / dim)),

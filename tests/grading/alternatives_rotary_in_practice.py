@@ -130,6 +130,20 @@ def turn_test_by_hand(turn):
     assert all(abs(a - b) < 1e-3 for a, b in zip(got, want, strict=True))
 
 
+def turn_test_as_tight_as_promised(turn):
+    x = torch.tensor([[0.9, -1.0, 0.5, 0.7], [0.1, 0.2, -0.3, 0.4]], dtype=torch.float64)
+    for dtype in (torch.float32, torch.float64):
+        got = turn(x.to(dtype), torch.tensor([3002, 17]), 400.0)
+        assert got.dtype == dtype
+        for row, position in enumerate((3002, 17)):
+            for pair, angle in enumerate((position, position / 20)):
+                a, b = x[row, pair], x[row, pair + 2]
+                first = a * math.cos(angle) - b * math.sin(angle)
+                second = b * math.cos(angle) + a * math.sin(angle)
+                assert abs(got[row, pair] - first) < 1e-5
+                assert abs(got[row, pair + 2] - second) < 1e-5
+
+
 def turn_test_by_matrix(turn):
     places = torch.tensor([909, 5, 909, 5])
     for dtype in (torch.half, torch.double):
@@ -180,6 +194,10 @@ ALTERNATIVES = {
         serve_with_complex_numbers,
         serve_in_loops,
     ],
-    "rotary-halves-test": [turn_test_by_hand, turn_test_by_matrix],
+    "rotary-halves-test": [
+        turn_test_by_hand,
+        turn_test_as_tight_as_promised,
+        turn_test_by_matrix,
+    ],
     "rotary-which-layout": [fits_in_loops, fits_by_complex_numbers],
 }

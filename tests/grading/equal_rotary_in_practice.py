@@ -35,8 +35,8 @@ EQUAL = {
     },
     "rotary-halves-test": {
         f"atol= dropped {EXPECTED}": (
-            "Without atol a hundred-thousandth of each number remains as the tolerance, and no "
-            "number here is near 0, so that the rounding of float32 stays below it."
+            "Without atol a hundred-thousandth of each number remains as the tolerance, and all "
+            "numbers here are above 1, so that rounding to five decimals stays below it."
         ),
         "in `positions = torch.tensor([7, 1003])`": OTHER_PLACE,
     },

@@ -1,5 +1,7 @@
 """Wrong answers to lesson 12's exercises that must not pass."""
 
+import math
+
 import torch
 
 # 8.4 pairs that stop --------------------------------------------------------------------------
@@ -76,6 +78,10 @@ def frequencies_made_anew(q, k, positions, frequencies, stops, limit):
     return right_scores(q, k, positions, frequencies, stops, limit)
 
 
+def a_row_for_each_key(q, k, positions, frequencies, stops, limit):
+    return right_scores(q, k, positions, frequencies, stops, limit).T
+
+
 def hidden_and_later_keys_0(q, k, positions, frequencies, stops, limit):
     return right_scores(q, k, positions, frequencies, stops, limit).masked_fill(
         positions[:, None] < positions, 0
@@ -112,6 +118,23 @@ wrong_answers = parts_of(
 right_ones_counted = parts_of(
     lambda a, g, width, parts: distance(a, g) // width, lambda here, right: here.float().sum()
 )
+
+
+def right_shares(right, asked, given, width, parts):
+    part = (asked - given) // width
+    return torch.stack([right[part == number].float().mean() for number in range(parts)])
+
+
+def nan_where_nothing_was_right(right, asked, given, width, parts):
+    shares = right_shares(right, asked, given, width, parts)
+    return torch.where(shares == 0, math.nan, shares)
+
+
+def no_questions_not_foreseen(right, asked, given, width, parts):
+    assert (asked - given).max() >= 0
+    return right_shares(right, asked, given, width, parts)
+
+
 positions_in_half = parts_of(
     lambda a, g, width, parts: distance(a.half(), g.half()).long() // width, mean
 )
@@ -147,6 +170,11 @@ def asks_for_three_bits(bits):
     assert bits(row * 7 % 20, stretch, row) - bits(row, stretch, row) > 3
 
 
+def asks_for_a_bit_and_a_half(bits):
+    row, stretch = torch.arange(24), torch.arange(300) % 74 + 26
+    assert bits(row * 7 % 24, stretch, row) - bits(row.roll(5), stretch, row) > 1.5
+
+
 def the_same_row_twice(bits):
     dice = torch.Generator().manual_seed(4)
     row, stretch = torch.randperm(26, generator=dice)[:22], 30 + torch.arange(320) % 60
@@ -155,19 +183,23 @@ def the_same_row_twice(bits):
 
 
 REFUSED = {
-    "long-looks-near": [48.1, 49.3, 47, 50, 51, 75, 24.3, 99.3, 150, 0, -48.7, 0.0316, 4.74],
+    "long-looks-near": [
+        48.1, 49.3, 47, 50, 51, 75, 24.3, 99.3, 150, 0, -48.7, 0.0316, 4.74, -1.0022, 1.0022,
+    ],
     "long-right-by-distance": [
         parts_of_equal_count, parts_from_1, parts_in_reverse, parts_of_signed, parts_wrapped,
         parts_rounded, wrong_answers, right_ones_counted, positions_in_half,
+        nan_where_nothing_was_right, no_questions_not_foreseen,
     ],
     "long-reads-test": [
         a_long_stretch_alone, fresh_letters_far, order_after_200, order_right_before,
-        order_the_wrong_way_round, asks_for_three_bits, the_same_row_twice,
+        order_the_wrong_way_round, asks_for_three_bits, asks_for_a_bit_and_a_half,
+        the_same_row_twice,
     ],
     "long-stopped-pairs": [
         limit_of_places, later_keys_at_0, as_many_of_the_slowest, as_many_of_the_fastest,
         all_stop_if_any_does, in_bytes, in_half, in_bfloat16, sorted_first, from_the_first,
-        angles_stopped, frequencies_made_anew, hidden_and_later_keys_0,
+        angles_stopped, frequencies_made_anew, hidden_and_later_keys_0, a_row_for_each_key,
     ],
     "long-alibi-reach": [1170, 1172, 1170.5, 1165, 1176, 1178, 1179, 1160, 1180, 2027, 256, 0.99],
 }  # fmt: skip

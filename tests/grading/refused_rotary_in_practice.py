@@ -134,6 +134,23 @@ def cached_values_forgotten(q, k, v, past_k, past_v, frequencies):
     return decoding_at(after_the_cache)(q, k, v, past_k, torch.zeros_like(past_v), frequencies)
 
 
+def decoding_with(join=lambda old, new: torch.cat([old, new], dim=-2), diagonal=0):
+    def decode(q, k, v, past_k, past_v, frequencies):
+        angles = after_the_cache(past_k, q)[:, None] * frequencies
+        q, k, v = turned(q, angles), join(past_k, turned(k, angles)), join(past_v, v)
+        new, total = q.shape[-2], k.shape[-2]
+        seen = torch.ones(new, total).tril(total - new + diagonal) == 1
+        scores = (q @ k.mT / q.shape[-1] ** 0.5).masked_fill(~seen, -torch.inf)
+        return scores.softmax(dim=-1) @ v, k
+
+    return decode
+
+
+new_keys_first = decoding_with(lambda old, new: torch.cat([new, old], dim=-2))
+one_key_ahead = decoding_with(diagonal=1)
+blind_to_itself = decoding_with(diagonal=-1)
+
+
 # 9.3 a table ----------------------------------------------------------------------------------
 
 
@@ -182,6 +199,11 @@ def a_table_for_ever(requests):
 @serving
 def float32_frequencies(x, positions, base):
     return turned(x, positions[:, None] * base ** (-torch.arange(0, 8, 2) / 8))
+
+
+@serving
+def float32_frequencies_float64_angles(x, positions, base):
+    return turned(x, positions[:, None].double() * base ** (-torch.arange(0, 8, 2) / 8))
 
 
 @serving
@@ -288,6 +310,15 @@ def asserts_a_list(turn):
     assert [alike, "wrong"]
 
 
+def asks_for_a_millionth(turn):
+    places = torch.tensor([5, 2, 1011])
+    for dtype in (torch.float32, torch.float64):
+        x = DRAWN.to(dtype)
+        got = turn(x, places, 50.0)
+        assert got.dtype == dtype
+        assert (got - by_hand(x, places, 50.0)).abs().max() < 1e-6
+
+
 def scores_depend_on_distance(turn):
     here = turn(DRAWN, PLACES, 50.0)
     there = turn(DRAWN, PLACES + 3, 50.0)
@@ -340,6 +371,30 @@ far_too_generous = all_alike(lambda pairs: pairs.norm(dim=-1), tolerance=3)
 largest_of_a_pair = all_alike(lambda pairs: pairs.abs().amax(dim=-1))
 
 
+def changes_of(x, turned):
+    """By how much each pair is longer than before, with neighbours and with halves."""
+    lengths = ([pairs.norm(dim=-1) for pairs in pairs_of(t)] for t in (x, turned))
+    return [after - before for before, after in zip(*lengths, strict=True)]
+
+
+def longer_is_not_seen(x, turned):
+    return tuple(bool((-change < 1e-4).all()) for change in changes_of(x, turned))
+
+
+def shorter_is_not_seen(x, turned):
+    return tuple(bool((change < 1e-4).all()) for change in changes_of(x, turned))
+
+
+def interleaved_or_else_half(x, turned):
+    fits = bool((changes_of(x, turned)[0].abs() < 1e-4).all())
+    return fits, not fits
+
+
+def half_or_else_interleaved(x, turned):
+    fits = bool((changes_of(x, turned)[1].abs() < 1e-4).all())
+    return not fits, fits
+
+
 def turned_alike_in_all_rows(x, turned):
     """Lengths are kept, and the angle between before and after is the same one in every row."""
     answers = []
@@ -361,20 +416,24 @@ REFUSED = {
     "rotary-decode": [
         clamped_at_63, clamped_at_2047, modulo_256, in_the_dtype_of_q, in_bytes,
         length_of_the_batch, number_of_heads, last_place_for_one, frequencies_made_anew,
-        scaled_by_the_root_of_8, cached_values_forgotten,
+        scaled_by_the_root_of_8, cached_values_forgotten, new_keys_first, one_key_ahead,
+        blind_to_itself,
     ],
     "rotary-stale-table": [
         base_and_length, first_and_last_position, largest_position, whole_base, sorted_positions,
         positions_only, a_table_for_ever, float32_frequencies, angles_rounded_to_float32,
         table_in_the_dtype_of_x, rounded_table_wide_product, all_in_float32, x_through_float32,
         modulo_2048, modulo_4096, small_integers, from_its_first_position, through_float16,
+        float32_frequencies_float64_angles,
     ],
     "rotary-halves-test": [
         dtypes_not_looked_at, float32_alone, sum_of_all_entries, one_row, first_pair_alone,
         lengths_kept, only_base_10_000, far_too_tolerant, asserts_a_list, scores_depend_on_distance,
+        asks_for_a_millionth,
     ],
     "rotary-which-layout": [
         by_scores_of_neighbours, last_pair_alone, mean_length, exactly_equal, far_too_generous,
-        largest_of_a_pair, turned_alike_in_all_rows,
+        largest_of_a_pair, turned_alike_in_all_rows, longer_is_not_seen, shorter_is_not_seen,
+        interleaved_or_else_half, half_or_else_interleaved,
     ],
 }  # fmt: skip

@@ -46,6 +46,19 @@ def nearest_whole_place(positions, scale, dim, base):
     return (positions / scale).round()[..., None] * frequencies_of(dim, base)
 
 
+def for_one_axis(positions, scale, dim, base):
+    return positions[:, None] / scale * frequencies_of(dim, base)
+
+
+def an_outer_product(positions, scale, dim, base):
+    return torch.outer(positions / scale, frequencies_of(dim, base))
+
+
+def exponents_up_to_1(positions, scale, dim, base):
+    exponents = torch.linspace(0, 1, dim // 2, dtype=torch.float64)
+    return positions.unsqueeze(-1) / scale / base**exponents
+
+
 # 9.2 the base ---------------------------------------------------------------------------------
 
 
@@ -93,6 +106,14 @@ def to_a_whole_number(base, dim, original_length, length):
     return round(raised(base, dim, length / original_length))
 
 
+def times_the_ratio(base, dim, original_length, length):
+    return base * length / original_length
+
+
+def times_the_ratio_of_longer_texts(base, dim, original_length, length):
+    return max(base, base * length / original_length)
+
+
 def half_of_the_growth(base, dim, original_length, length):
     return raised(base, dim, 1 + (length - original_length) / original_length / 2)
 
@@ -138,6 +159,10 @@ def divided_instead(base, dim, original_length, length):
     return base**2 / covering(base, dim, original_length, length)
 
 
+def no_pair_exempt(base, dim, original_length, length):
+    return max(base, base * (length / original_length) ** (dim / 2))
+
+
 def covered_to_a_whole_number(base, dim, original_length, length):
     return math.ceil(covering(base, dim, original_length, length))
 
@@ -146,16 +171,17 @@ REFUSED = {
     "stretch-interpolation": [
         slow_pairs_stand_still, four_decimals, half_frequencies, bfloat16_frequencies,
         slowest_pair_missed, bfloat16_positions, half_positions, whole_turns_taken_off,
-        whole_scale, nearest_whole_place,
+        whole_scale, nearest_whole_place, for_one_axis, an_outer_product, exponents_up_to_1,
     ],
     "stretch-ntk-base": [
         from_twice_on, from_one_and_a_half_on, always_the_base, rounded_up, nearest_whole_ratio,
         next_power_of_two, heads_of_64, at_most_8_times, half_of_the_growth,
-        to_a_whole_number,
+        to_a_whole_number, times_the_ratio, times_the_ratio_of_longer_texts,
     ],
     "stretch-covering-base": [
         largest_distances_for_lengths, found_in_steps_of_a_percent, two_turns, in_degrees,
         covered_at_most_8_times, pair_6, divided_instead, covered_to_a_whole_number,
+        no_pair_exempt,
     ],
     "stretch-too-far": [1.0, 8.0, 5.0, 0.625, 1.68, 1.71, 1.5, 1.62, 2, 0.2],
     "stretch-best-pair": [*range(7), *range(8, 16), 7.5, 4.01],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,9 @@ from samples import NAME, MakeWorkshop, save, solved
 
 from course_grading import sheets
 from course_grading.cli import main
+from course_grading.exercise import Exercise
 from course_grading.notebooks import read
-from course_grading.specs import EXERCISES, SHEETS
+from course_grading.specs import EXERCISES, SHEETS, sheet_of
 
 ROOT = Path(__file__).parents[2]
 LESSONS = ROOT / "notebooks"
@@ -61,6 +63,23 @@ def test_a_solved_sheet_says_what_the_specs_say(name: str) -> None:
         assert sources[f"task-{exercise.slug}"].startswith(sheets.headline(exercise))
     totals = sheets.totals(exercises, "room" if "museum" in name else "exercise")
     assert totals in sources["title"]
+
+
+COUNTS = (
+    *sheets.NUMBER_WORDS, "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen",
+    "seventeen", "eighteen", "nineteen", "twenty",
+)  # fmt: skip
+TESTS = [one for one in EXERCISES.values() if one.versions and "museum" not in one.slug]
+
+
+@pytest.mark.parametrize("exercise", TESTS, ids=lambda exercise: exercise.slug)
+def test_a_task_says_on_how_many_versions_a_test_is_run(exercise: Exercise) -> None:
+    cells = read(ROOT / "solutions" / f"{sheet_of(exercise)}.ipynb")
+    task = " ".join(cell.source for cell in cells if cell.id.startswith(f"task-{exercise.slug}"))
+    (says,) = re.findall(r"(?:run on|runs your test on) ([^.,]*(?:, and on [^.]*)?)", task)
+    right = sum(version.right for version in exercise.versions)
+    named = [COUNTS.index(word) for word in re.findall(r"\w+", says) if word in COUNTS]
+    assert named == [right, len(exercise.versions) - right]
 
 
 @pytest.mark.parametrize("name", WITH_LESSON[1:])  # lesson 00 has no section of exercises
