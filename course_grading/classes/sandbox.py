@@ -182,6 +182,7 @@ class Sandbox:
             self._process = subprocess.Popen(
                 [*command(self.limits), *host, json.dumps(asdict(self.limits))],
                 stdin=inside.fileno(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                env={"PATH": os.environ.get("PATH", os.defpath)},  # bwrap's own can be read inside
             )  # fmt: skip
         self.pid = self._process.pid
         self._unread = b""

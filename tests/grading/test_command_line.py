@@ -13,6 +13,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from sample_specs import NUMBER, TEST
 from samples import NAME, MakeWorkshop, Workshop, as_file, cell, save, solved
 
 from course_grading import button, cli
@@ -32,8 +33,8 @@ def course(shop: Workshop, *arguments: str) -> int:
 def test_grading_writes_every_report_and_says_full_points_by_its_status(
     workshop: MakeWorkshop, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    shop = workshop([1, 25, 26])
-    save(shop.path, solved(["scale-1", "scale-25", "scale-26"]))
+    shop = workshop([1, NUMBER, TEST])
+    save(shop.path, solved(["scale-1", f"scale-{NUMBER}", f"scale-{TEST}"]))
     files = {kind: tmp_path / f"report.{kind}" for kind in ("json", "html", "junit")}
     options = [text for kind, path in files.items() for text in (f"--{kind}", str(path))]
     assert course(shop, *options) == 0
