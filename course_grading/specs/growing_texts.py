@@ -36,6 +36,9 @@ SEEMS = Exercise(
         "The key was turned by 3000 times its old frequency. Divide by the frequency of now.",
     ),
     mistakes=(
+        Mistake("where the query stands",
+                "The newest query stands there. The question asks where key 3000 seems to stand "
+                "for pair 24, which is a little before it.", 8191),
         Mistake("f = 1",
                 "You stretch by n / L, or by f n / L both times. Here f is 2, so the stretch is "
                 "2 n / L - 1.",

@@ -649,6 +649,8 @@ NEXT_DOOR = Exercise(
         "Take the mean of these 62 numbers.",
     ),
     mistakes=(
+        Mistake("rounded to one decimal or two",
+                "This is near, but the task asks for about four decimals.", 0.7),
         Mistake("the table before stretching",
                 "This is the similarity of neighbours in the old table, whose rows have nothing to "
                 "do with each other. Stretch first.",

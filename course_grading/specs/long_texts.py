@@ -34,6 +34,9 @@ NEW_PAIRS = Exercise(
         "1 + 2 + ... + 384 pairs are new, of 1 + 2 + ... + 512.",
     ),
     mistakes=(
+        Mistake("the number of new pairs",
+                "Divide it by the number of all pairs under the mask: the task asks for a share.",
+                (LONG - SHORT) * (LONG - SHORT + 1) / 2),
         Mistake("share of the places, or distances, that are new",
                 "Three in four lie beyond 127. The question asks for pairs, though: a query at "
                 "place 200 still has 128 keys at distances that the model knows.",

@@ -749,6 +749,10 @@ HELPER = Exercise(
         "is 8 plus the place in your list.",
     ),
     mistakes=(
+        Mistake("a distance", "This is how far the rival stands from the target at 200. The "
+                "question asks for the number of a pair, from 8 to 31.", 2682),
+        Mistake("a score", "This is the rival's score with the eight pairs alone. The question "
+                "asks for the number of a pair, from 8 to 31.", 6.28),
         Mistake("pulls down the old rival only",
                 "This pair has its lowest cosine at 2882, so it pulls down the rival of the eight "
                 "pairs. But it lifts another distance, which becomes the new rival. Look at the "

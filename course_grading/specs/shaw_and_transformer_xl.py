@@ -58,6 +58,10 @@ PRICE = Exercise(
                 "This is the tensor of all pairs. Some of its vectors are not those of an end of "
                 "the table: the pairs at distances -15 to 15 look up other rows.",
                 _mebibytes(2048**2)),
+        Mistake("the whole tensor, eight times",
+                "The vectors are the same for all heads, so the 8 heads do not multiply this "
+                "tensor. And only the pairs at distance 16 and more look up an end of the table.",
+                _mebibytes(8 * 2048**2)),
         Mistake("what is left",
                 "This is the part that the other 31 rows fill. The question asks for the two end "
                 "rows.", _mebibytes(2048**2 - ENDS)),
@@ -362,8 +366,9 @@ SHIFT = Exercise(
                 "end. Yours moves by i to the right.",
                 lambda scores: _shifted(scores, lambda i, n: n - i)),
         Mistake("queries and keys exchanged",
-                "The numbers stand on the right diagonals, but rows and columns are exchanged: row "
-                "i holds the scores of query i.", lambda scores: _shifted(scores.mT)),
+                "You shift the columns of `scores` in the place of its rows, so your row 0 is made "
+                "of one score of each query. Row i holds the scores of query i: do not exchange "
+                "the axes before the shift.", lambda scores: _shifted(scores.mT)),
         Mistake("queries and keys exchanged",
                 "The shift is right, but rows and columns are exchanged in the result: row i holds "
                 "the scores of query i.", lambda scores: _shifted(scores).mT),

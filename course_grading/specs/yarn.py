@@ -212,6 +212,9 @@ GROWTH = Exercise(
         Mistake("the factor of cosines and sines", "This is what cosines and sines are multiplied "
                 "by. Both the query and the key have it.",
                 lambda: 0.1 * math.log(S) + 1),
+        Mistake("the fourth power", "Cosine and sine are parts of one turn: the query has the "
+                "factor once, and the key once.",
+                lambda: (0.1 * math.log(S) + 1) ** 4),
         Mistake("twice the growth instead of the square", "You add 0.1 ln s once for the query and "
                 "once for the key. Both are multiplied, so their factors are, too.",
                 lambda: 1 + 2 * 0.1 * math.log(S)),
@@ -248,6 +251,8 @@ CONFIG = Exercise(
         Mistake("the pairs that are divided", "This many pairs make less than one turn, and are "
                 "divided by 16. The question asks for the pairs that stay as they are.",
                 lambda: 48 - _kept(turns=1.0)),
+        Mistake("a share", "This is the share of the 48 pairs that stay. The question asks how "
+                "many.", lambda: _kept() / 48),
         Mistake("the number of the last one", "Pairs count from 0. So this is the number of the "
                 "last pair that is kept, and there is one more of them.",
                 lambda: _kept() - 1),

@@ -229,7 +229,7 @@ def kept_under(*arguments):
         if key not in kept:
             angles = positions[..., None] * frequencies_of(x.shape[-1], base)
             kept[key] = angles if positions.ndim == 1 else angles[:, None]
-        return neighbours(x, kept[key])
+        return turned(x, kept[key])
 
     return rotate
 
