@@ -17,7 +17,6 @@ from pathlib import Path
 from queue import Empty
 from typing import Any, Protocol
 
-import zmq
 from jupyter_client.manager import KernelManager
 from jupyter_client.provisioning import LocalProvisioner
 from nbval.kernel import NbvalKernelspecManager, RunningKernel
@@ -128,22 +127,21 @@ def become(
 def _listening(files: Mapping[int, int]) -> Any:
     """The application of a kernel whose sockets are open. It relies on inner parts of ipykernel 7:
     `_try_bind_socket` of the application and of its heartbeat, the one place where each binds."""
-    import zmq
     from ipykernel import heartbeat, kernelapp
 
     class Heartbeat(heartbeat.Heartbeat):
         def _try_bind_socket(self) -> Any:
-            self.socket.setsockopt(zmq.USE_FD, files[self.port])
+            self.socket.use_fd = files[self.port]
             return super()._try_bind_socket()
 
     class Application(kernelapp.IPKernelApp):
         def _try_bind_socket(self, s: Any, port: int) -> Any:
-            s.setsockopt(zmq.USE_FD, files[port])
+            s.use_fd = files[port]
             return super()._try_bind_socket(s, port)
 
         def init_control(self, context: Any) -> None:
             super().init_control(context)  # connects the debugger to a place not to be seen here
-            self.debug_shell_socket.disconnect(self.shell_socket.getsockopt(zmq.LAST_ENDPOINT))
+            self.debug_shell_socket.disconnect(self.shell_socket.last_endpoint)
 
     kernelapp.Heartbeat = Heartbeat  # type: ignore[misc]
     return Application
@@ -200,7 +198,7 @@ class WatchedKernel(RunningKernel):
         )
         if self.transport == "ipc":  # a path that is short wherever the folder lies
             self.km.ip = f"/proc/self/fd/{os.open(self.folder, os.O_RDONLY)}/socket"
-        self.km.context.setsockopt(zmq.MAXMSGSIZE, 2 * self.max_output)
+        self.km.context.maxmsgsize = 2 * self.max_output
         provisioner = WaitingProvisioner(
             kernel_id="graded", kernel_spec=self.km.kernel_spec, parent=self.km
         )
