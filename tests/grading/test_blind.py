@@ -136,7 +136,17 @@ def verdicts(answer: Blind, *more: str) -> list[Verdict]:
     return judged
 
 
-@pytest.mark.parametrize("answer", blind_answers(), ids=lambda answer: answer.name)
+SLOW = [pytest.mark.slow]
+NEWEST = "third"  # of the rounds; the older ones run with the slow tests
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param(one, id=one.name, marks=[] if one.name.startswith(NEWEST) else SLOW)
+        for one in blind_answers()
+    ],
+)
 def test_a_blind_answer_is_judged_as_its_label_says(answer: Blind) -> None:
     right = (answer.label == "right") != (answer.name in RELABELLED)
     for verdict in verdicts(answer):
