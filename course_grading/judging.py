@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from course_grading import facts
-from course_grading.asking import Outcome, ask_all
+from course_grading.asking import Outcome, ask, ask_all
 from course_grading.exercise import STUB, Exercise, Mistake
 from course_grading.values import (
     ROUNDINGS,
@@ -54,7 +54,23 @@ def judge(exercise: Exercise, questions: list[Any], outcomes: list[Outcome]) -> 
         return _judge_number(exercise, decode(outcomes[0].get("value")), outcomes[0])
     if exercise.kind == "test":
         return _judge_test(exercise, questions, outcomes)
-    return _judge_function(exercise, questions, outcomes)
+    return _judge_function(exercise, questions, weighed(exercise, questions, outcomes))
+
+
+def weighed(
+    exercise: Exercise, questions: list[dict[str, Any]], outcomes: list[Outcome]
+) -> list[Outcome]:
+    """With what the exercise makes of each value, if it does."""
+    if not exercise.weighing:
+        return outcomes
+    found = []
+    for question, outcome in zip(questions, outcomes, strict=True):
+        if "value" in outcome:
+            case = (decode(value) for value in question.values())
+            rest = {name: said for name, said in outcome.items() if name != "value"}
+            outcome = rest | ask(exercise.weighing, (decode(outcome["value"]), *case))
+        found.append(outcome)
+    return found
 
 
 def _readable(outcome: Any) -> bool:
@@ -105,9 +121,10 @@ def _of_the_spec(
     exercise: Exercise, answer: Any, questions: list[Any], again: bool = False
 ) -> list[Outcome]:
     """What a spec's own answer gives; the last ones are kept, since checks are run repeatedly."""
-    key = (exercise.slug, exercise.evidence, answer, json.dumps(questions), again)
+    how = (exercise.evidence, exercise.weighing)
+    key = (exercise.slug, how, answer, json.dumps(questions), again)
     if key not in _asked:
-        _asked[key] = ask_all(exercise, answer, questions, again)
+        _asked[key] = weighed(exercise, questions, ask_all(exercise, answer, questions, again))
     _asked.move_to_end(key)
     while len(_asked) > KEPT:
         _asked.popitem(last=False)

@@ -13,6 +13,7 @@ from torch import Tensor
 from course_grading.domain import Integers, Number, Positions, Tensors
 from course_grading.exercise import Case, Exercise, Mistake, Property, Version, mistake
 from course_grading.specs.draw import normal, shuffled
+from course_grading.values import Other
 
 
 def _counted(positions: Tensor) -> Tensor:
@@ -550,11 +551,11 @@ def _read_through(tables: Tensor) -> Tensor:
     return share
 
 
-def _far_evidence(answer, distance, max_distance):
+def _far_evidence(made, distance, max_distance):
     """What the stacked layers read, and signs of why it is something else."""
-    made = answer(distance, max_distance)
     if not isinstance(made, Tensor) or made.ndim != 2 or made.shape[1] != 2 * max_distance + 1:
-        shape = tuple(made.shape) if isinstance(made, Tensor) else type(made).__name__
+        kind = made.type if isinstance(made, Other) else type(made).__name__
+        shape = tuple(made.shape) if isinstance(made, Tensor) else kind
         raise RuntimeError(
             f"tables must be a tensor of shape (layers, {2 * max_distance + 1}), got {shape}"
         )
@@ -584,7 +585,7 @@ def _holds(what: str) -> Callable[[Case, Any], bool]:
 FAR_TABLES = Exercise(
     slug="far-tables", title="Harder: further than the table is long", kind="design",
     minutes=20, points=3, name="tables", reference=_far_tables(), cases=_far_cases,
-    evidence=_far_evidence,
+    weighing=_far_evidence,
     domain={
         "distance": Number(1, 40, whole=True),
         "max_distance": Number(2, 8, whole=True),

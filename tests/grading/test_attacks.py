@@ -276,17 +276,38 @@ def scale_1(x, factor): return 1
 """
 
 
+DESIGN = """
+import sys
+_asking = next(m for n, m in list(sys.modules.items()) if n.endswith("_grading.asking"))
+_said = [["numbers", True], ["reads", True], ["layers too many", 0], ["mean distance", 0]]
+_ask_all = _asking.ask_all
+_asking.ask_all = lambda exercise, *more, **named: (
+    [{"value": {"dict": _said}}] * 10 if exercise.kind == "design"
+    else _ask_all(exercise, *more, **named))
+def tables(*sizes):
+    return "t"
+"""
+
+
 @pytest.mark.slow
-def test_a_test_that_counts_its_calls_earns_nothing(tmp_path: Path) -> None:
-    """With the order in which seed 2 asked in the second edition."""
-    [sheet] = notebooks.RELEASED.glob("01_*.ipynb")
+@pytest.mark.parametrize(
+    ("slug", "source", "says"),
+    [
+        ("blind-test", COUNTER, "asked about each version twice"),  # in the order of seed 2
+        ("far-tables", DESIGN, ""),
+    ],
+)
+def test_what_is_forged_for_a_sheet_earns_nothing(
+    tmp_path: Path, slug: str, source: str, says: str
+) -> None:
+    sheet = next(path for path in notebooks.RELEASED.glob("*.ipynb") if slug in path.read_text())
     whole = json.loads(sheet.read_text())
-    [answer] = [one for one in whole["cells"] if one["id"] == "answer-blind-test"]
-    answer["source"] = COUNTER
+    [answer] = [one for one in whole["cells"] if one["id"] == f"answer-{slug}"]
+    answer["source"] = source
     (path := tmp_path / sheet.name).write_text(json.dumps(whole))
     [graded] = grade([path], Settings(seed=2)).notebooks
-    [verdict] = [one.verdict for one in graded.exercises if one.exercise.slug == "blind-test"]
-    assert verdict.points == 0 and "asked about each version twice" in verdict.message
+    [verdict] = [one.verdict for one in graded.exercises if one.exercise.slug == slug]
+    assert verdict.verdict == "failed" and verdict.points == 0 and says in verdict.message
 
 
 @pytest.mark.slow

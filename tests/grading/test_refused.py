@@ -13,7 +13,7 @@ from torch import Tensor
 
 from course_grading.asking import Outcome, ask_all, draw
 from course_grading.exercise import Exercise
-from course_grading.judging import judge
+from course_grading.judging import judge, weighed
 from course_grading.specs import EXERCISES
 from course_grading.values import decode
 
@@ -53,8 +53,10 @@ def _is_true(exercise: Exercise, questions: list[Any], outcomes: list[Outcome], 
         return True  # a number is near one mistake or another
     named = [mistake for mistake in exercise.mistakes if mistake.name == name]
     asked = [exercise.reference, *(mistake.answer for mistake in named)]
-    right, *theirs = (list(map(_plain, ask_all(exercise, one, questions))) for one in asked)
-    mine = list(map(_plain, outcomes))
+    right, *theirs, mine = (
+        list(map(_plain, weighed(exercise, questions, one)))
+        for one in (*(ask_all(exercise, one, questions) for one in asked), outcomes)
+    )
     if exercise.kind == "test":
         refused = [[one == RAISED for one in column] for column in (mine, *theirs)]
         return refused[0] in refused[1:]
