@@ -16,6 +16,8 @@ from course_grading.exercise import Exercise
 from course_grading.runner import Settings, grade
 
 NAME = "09_sample.ipynb"
+SLOW_TOO = bool(os.environ.get("COURSE_SLOW_TESTS"))
+"""Whether more is drawn than in the minutes that `make test` has: .ci/run sets it."""
 RIGHT = """def {name}(x, factor):
     if factor == 0:
         raise ValueError("no")
