@@ -51,7 +51,7 @@ def files_of(given: Path) -> list[File]:
     would write outside of its folder.
     """
     if given.is_dir():
-        return sorted(_in_folder(given))
+        return sorted(_in_folder(given), key=lambda file: file.below)
     if not given.exists():
         raise CourseError(f"there is no folder or zip {given}")
     return list(_in_zip(given, str(given)))
@@ -135,7 +135,8 @@ def _unpacked(opened: zipfile.ZipFile, info: zipfile.ZipInfo, below: str) -> byt
         raise CourseError(f"{below} is a link, and was left out: zip the file itself")
     _must_be_small(below, info.file_size)
     try:
-        return opened.read(info)
+        with opened.open(info) as file:  # no more than it says: the rest may be endless
+            return file.read(info.file_size)
     except BROKEN as error:
         raise CourseError(f"{below} cannot be unpacked: {error}") from error
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import stat
+import tracemalloc
+import unicodedata
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -76,6 +80,27 @@ def test_a_link_costs_its_learner_alone(tmp_path):
 
 def test_a_bomb_costs_its_learner_alone(zipped):
     unreadable(zipped({"ada/a.ipynb": bytes(archives.LARGEST + 1)}), "more than any notebook")
+
+
+def test_a_size_that_is_a_lie_is_not_believed(zipped):
+    path = zipped({"ada/a.ipynb": bytes(30_000_000)})
+    raw = path.read_bytes()
+    path.write_bytes(raw.replace((30_000_000).to_bytes(4, "little"), (100).to_bytes(4, "little")))
+    tracemalloc.start()
+    [file] = archives.files_of(path)
+    with suppress(CourseError):
+        assert len(file.read()) <= 100
+    assert tracemalloc.get_traced_memory()[1] < 5_000_000
+    tracemalloc.stop()
+
+
+def test_two_files_of_one_name_can_be_listed(tmp_path):
+    for form in ("NFC", "NFD"):
+        path = tmp_path / unicodedata.normalize(form, "Jörg") / "a.ipynb"
+        path.parent.mkdir()
+        path.write_text("{}")
+        os.utime(path, (1, 1))
+    assert [file.below for file in archives.files_of(tmp_path)] == ["Jörg/a.ipynb"] * 2
 
 
 def test_an_archive_cut_in_the_middle_costs_its_learner_alone(zipped):
