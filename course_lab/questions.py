@@ -14,7 +14,7 @@ from torch import Tensor
 from course_lab import recall, tasks, zoo
 from course_lab.stretching import METHODS
 from course_lab.tasks import IGNORE, Batch, Task
-from course_lab.waveforms import AMPLITUDES, WAVEFORMS, Waveform, Waves
+from course_lab.waveforms import AMPLITUDES, QUARTER, WAVEFORMS, Mirrored, Waveform, Waves
 from course_lab.zoo import Make, Scheme
 from course_lib import encodings as enc
 from course_lib.model import Decoder, DecoderConfig
@@ -116,7 +116,7 @@ def sinusoidal(config: DecoderConfig, scale: float) -> Scheme:
     return enc.Sinusoidal(config.dim, scale=scale)
 
 
-def waves(config: DecoderConfig, waveform: Waveform) -> Scheme:
+def waves(config: DecoderConfig, waveform: Waveform | Mirrored) -> Scheme:
     return Waves(waveform, config.dim)
 
 
@@ -192,6 +192,23 @@ QUESTIONS: dict[str, Question] = {
             **{name: Variant(partial(waves, waveform=wave)) for name, wave in WAVEFORMS.items()},
             **{f"amplitude {scale:g}": Variant(partial(sinusoidal, scale=scale))
                for scale in AMPLITUDES},
+        },
+        ceilings={OF_THE_TEXT: bag(tasks.others)},
+    ),
+    "sooner": Question(
+        "which token stood five before?",
+        partial(tasks.steps_back, 5, 8), ENCODER,
+        length=64, batch=64, steps=50, learning_rate=3e-3, chance=1 / 8, multiples=(1, 3, 5, 10),
+        variants={
+            **{f"32 numbers, {name}": Variant(partial(waves, waveform=WAVEFORMS[name]))
+               for name in ("sines, a quarter turn apart", "overtones, half a turn apart",
+                            "sines, random frequencies")},
+            **{f"16 numbers, base {base}, {name}":
+               Variant(partial(waves, waveform=Mirrored(base, ahead)))
+               for base, name, ahead in (
+                   (10_000, "sines alone", None), (10_000, "with cosines", QUARTER),
+                   (10_000, "partner 1/8 ahead", QUARTER / 2),
+                   (10, "sines alone", None), (10, "with cosines", QUARTER))},
         },
         ceilings={OF_THE_TEXT: bag(tasks.others)},
     ),

@@ -86,10 +86,29 @@ WAVEFORMS = {
 }
 
 
+class Mirrored(NamedTuple):
+    """Sines, and minus the same sines: only half of the numbers of a position differ.
+
+    With `ahead`, half of these sines run ahead of the others by so many radians, at the same
+    frequencies; without it, each has a frequency of its own.
+    """
+
+    base: float = 10_000.0
+    ahead: float | None = None
+
+    def encode(self, positions: Tensor, dim: int) -> Float[Tensor, "*positions dim"]:
+        """The encoding of `positions`, on the CPU."""
+        count = dim // 2 if self.ahead is None else dim // 4
+        angles = positions.cpu().double()[..., None] * self.base ** (-torch.arange(count) / count)
+        if self.ahead is not None:
+            angles = torch.cat([angles, angles + self.ahead], dim=-1)
+        return torch.cat([angles.sin(), -angles.sin()], dim=-1).float()
+
+
 class Waves(PositionScheme):
     """Adds a waveform's encoding to the token embeddings, for experiments only."""
 
-    def __init__(self, waveform: Waveform, dim: int) -> None:
+    def __init__(self, waveform: Waveform | Mirrored, dim: int) -> None:
         super().__init__()
         self.waveform, self.dim = waveform, dim
 

@@ -17,11 +17,11 @@ train small models for seconds; here each of these trainings was made again for 
 seeds. Every column of steps has trainings of its own, whose learning rates fall to zero at their
 end. A number is the share of right answers: the mean over seeds and, after ±, half of the distance
 between the best seed and the worst. The first column of each length has the lesson's own steps, and
-a dash stands where a model was not trained for so many steps. (No lesson trains for own-place and
-one-before; their first column has the fewest steps.) Under a table stands what simpler readers get,
-who know only some part of a text.
+a dash stands where a model was not trained for so many steps. (No lesson trains for sooner,
+own-place and one-before; their first column has the fewest steps.) Under a table stands what
+simpler readers get, who know only some part of a text.
 """
-NO_LESSON = ("one-before", "own-place")  # trains for these; lessons read what is stored
+NO_LESSON = ("one-before", "own-place", "sooner")  # trains for these; lessons read what is stored
 
 
 def pictures() -> dict[str, dict[str, Any]]:
