@@ -1,9 +1,9 @@
 """Asking: call a learner's answer on given inputs, and note what comes back as plain values.
 
 The same lines serve `check` in a notebook and grading, where they run in the learner's kernel and
-the judging is done elsewhere. There the kernel gets the inputs as JSON, and for a test to write the
-versions as functions without names, in an order of their own: no reference, no mistake, and nothing
-that says which version is right.
+the judging is done elsewhere. There the kernel gets the inputs as JSON, and nothing else of an
+exercise: no reference, no mistake. The versions that a test is run on stay with the judge, and are
+called from the kernel; a scheme stays in the kernel, and is called by the judge (see `far`).
 """
 
 from __future__ import annotations
@@ -13,20 +13,30 @@ import inspect
 import json
 import pickle
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
-from io import BytesIO
-from operator import is_
 from random import Random
-from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, Protocol
 
 import cloudpickle
-from torch import Tensor
 
+from course_grading.far import (
+    Exchange,
+    Far,
+    Hangup,
+    Line,
+    Message,
+    connected,
+    contents,
+    put_back,
+    unchanged,
+    written,
+)
 from course_grading.values import decode, elements, encode, short
+from course_grading.withheld import withheld
 
 if TYPE_CHECKING:
     from course_grading.exercise import Exercise
@@ -45,17 +55,19 @@ class Askable(Protocol):
     @property
     def evidence(self) -> Callable[..., Any] | None: ...
     @property
+    def opening(self) -> Callable[..., Any] | None: ...
+    @property
     def functions(self) -> Sequence[Callable[..., Any]]:
         """The versions that a learner's test is run on."""
 
 
 @dataclass(frozen=True)
-class Asked:
-    """All that a kernel gets to know of an exercise."""
+class Plain:
+    """An exercise of which a kernel needs to know nothing but its kind."""
 
     kind: str
-    evidence: Callable[..., Any] | None
-    functions: Sequence[Callable[..., Any]]
+    evidence = opening = None
+    functions = ()
 
 
 def draw(exercise: Exercise, rng: Random) -> list[Any]:
@@ -83,11 +95,13 @@ def ask_all(
     if exercise.kind in ("predict", "measure"):
         return [ask(lambda: number_in(answer() if callable(answer) else answer), ())]
     if not callable(answer):
-        message = f"it should be a function, got {short(answer)}"
-        return [{"raised": "TypeError", "message": message} for _ in questions]
+        return [_no_function(answer) for _ in questions]
     if exercise.kind == "test":
-        return [_ask_test(answer, exercise.functions[i]) for i in questions]
+        versions = (Far(connected(exercise.functions[i]), 0) for i in questions)
+        return [_ask_test(answer, version) for version in versions]
     if exercise.evidence:
+        if exercise.opening and not isinstance(answer, Far):
+            answer = Far(connected(partial(exercise.opening, answer)), 0)
         answer = partial(exercise.evidence, answer)
     outcomes = [_ask_case(answer, question) for question in questions]
     if again and exercise.kind != "design":
@@ -99,7 +113,7 @@ def ask_all(
 
 
 def ask(answer: Callable[..., Any], arguments: tuple[Any, ...]) -> Outcome:
-    """Call `answer`. KeyboardInterrupt passes: it is how an endless loop is ended.
+    """Call `answer`. KeyboardInterrupt, which ends an endless loop, and the end of a line pass.
 
     Everything else is caught, since pytest's own failures are no Exceptions.
     """
@@ -114,7 +128,7 @@ def ask(answer: Callable[..., Any], arguments: tuple[Any, ...]) -> Outcome:
         if len(json.dumps(outcome)) > LARGEST:
             raise OverflowError(f"the result is too large to compare: {short(value)}")
         return outcome
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Hangup):
         raise
     except BaseException as error:
         raised = "ValueError" if isinstance(error, ValueError) else type(error).__name__
@@ -136,113 +150,93 @@ def _ask_case(answer: Callable[..., Any], question: Mapping[str, Any]) -> Outcom
     return outcome
 
 
-def _ask_test(test: Callable[..., Any], function: Callable[..., Any]) -> Outcome:
+def _no_function(answer: Any) -> Outcome:
+    return {"raised": "TypeError", "message": f"it should be a function, got {short(answer)}"}
+
+
+def _ask_test(test: Callable[..., Any], version: Far) -> Outcome:
     """Run a learner's test on a version.
 
-    The version goes without its name, which would tell whether it is a right one. If it writes into
-    what the test gives it, the test can see that, but not the versions that come after it: a test
-    may keep its inputs outside of its function, and would judge them by what this one has left.
+    If the version writes into what the test gives it, the test can see that, but not the versions
+    that come after it: a test may keep its inputs outside of its function, and would judge them by
+    what this one has left.
     """
     written: list[tuple[Any, Any]] = []
 
     def implementation(*args: Any, **kwargs: Any) -> Any:
-        before = list(_contents([*args, *kwargs.values()]))
+        before = list(contents([*args, *kwargs.values()]))
         try:
-            return function(*args, **kwargs)
+            return version(*args, **kwargs)
         finally:
-            written.extend(pair for pair in before if not _unchanged(*pair))
+            written.extend(pair for pair in before if not unchanged(*pair))
 
     try:
         return ask(test, (implementation,))
     finally:
         for value, was in reversed(written):
-            _put_back(value, was)
-
-
-def _contents(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Each tensor, list and dictionary in `value`, with what stands in it now."""
-    if isinstance(value, Tensor):
-        yield value, value.detach().clone()
-    elif isinstance(value, (list, tuple, dict)):
-        if not isinstance(value, tuple):
-            yield value, value.copy()
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from _contents(item)
-
-
-def _unchanged(value: Any, was: Any) -> bool:
-    if isinstance(value, Tensor):  # nan is what it was if it is nan
-        return value.shape == was.shape and bool(((value == was) | (value != value)).all())
-    if isinstance(value, dict):
-        return list(value) == list(was) and all(value[key] is was[key] for key in was)
-    return len(value) == len(was) and all(map(is_, value, was))
-
-
-def _put_back(value: Any, was: Any) -> None:
-    if isinstance(value, Tensor):
-        value.data = was
-    elif isinstance(value, dict):
-        value.clear()
-        value.update(was)
-    else:
-        value[:] = was
+            put_back(value, was)
 
 
 def cell_source(exercise: Exercise, questions: list[Any], specs: str) -> str:
     """The code of a check cell in grading: it asks, and only asks."""
-    functions: list[Callable[..., Any]] = []
-    if exercise.kind == "test":
-        functions = [_renamed(exercise.functions[i]) for i in questions]
-        questions = list(range(len(functions)))
-    carried = _carried((exercise.evidence, functions), specs)
-    asked = json.dumps([exercise.kind, exercise.name, questions, carried])
+    if exercise.kind == "test" or exercise.evidence:
+        questions = [None] * len(questions)  # they stay with the judge
+    carried = _carried(exercise.opening, specs)
+    asked = json.dumps([exercise.kind, exercise.name, exercise.forbidden, questions, carried])
     return (
         "from course_grading.asking import answer_cell as _answer_cell\n"
         f"_answer_cell({asked!r}, globals())"
     )
 
 
-def _renamed(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The same function, called as every other version is."""
-    if not isinstance(function, FunctionType):
-        return function
-    copy = FunctionType(
-        function.__code__, function.__globals__, "version", function.__defaults__,
-        function.__closure__,
-    )  # fmt: skip
-    copy.__qualname__, copy.__kwdefaults__ = "version", function.__kwdefaults__
-    return copy
-
-
-class _Nameless(cloudpickle.Pickler):
-    """Functions by value, without what tells where they stood: the code of helpers, too."""
-
-    def reducer_override(self, obj: Any) -> Any:
-        if isinstance(obj, CodeType):
-            nameless = obj.replace(
-                co_name="version", co_qualname="version", co_filename="version",
-                co_firstlineno=1, co_linetable=b"",
-            )  # fmt: skip
-            return self._dispatch_table[CodeType](nameless)
-        return super().reducer_override(obj)
-
-
-def _carried(functions: Any, specs: str) -> str:
-    """Functions of the specs as text, by value: the kernel must not import where they are from."""
+def _carried(function: Any, specs: str) -> str:
+    """A function of the specs as text, by value: the kernel must not import where it is from."""
     for name, module in list(sys.modules.items()):
         if name == specs or name.startswith(f"{specs}."):
             cloudpickle.register_pickle_by_value(module)
-    _Nameless(packed := BytesIO()).dump(functions)
-    return base64.b64encode(packed.getvalue()).decode()
+    return base64.b64encode(cloudpickle.dumps(function)).decode()
 
 
 def answer_cell(asked: str, namespace: Mapping[str, Any]) -> None:
     """Ask the answer found in `namespace`, and display the outcomes for the judge to read."""
     from IPython.core.getipython import get_ipython
 
-    kind, name, questions, carried = json.loads(asked)
+    kind, name, forbidden, questions, carried = json.loads(asked)
     payload: dict[str, Any] = {"undefined": True}
     if name in namespace:
-        exercise = Asked(kind, *pickle.loads(base64.b64decode(carried)))
-        payload = {"outcomes": ask_all(exercise, namespace[name], questions, again=True)}
+        opening = pickle.loads(base64.b64decode(carried))
+        with withheld(forbidden):
+            payload = _answered(kind, namespace[name], questions, opening)
     get_ipython().display_pub.publish({MIME: payload, "text/plain": "answer"})  # type: ignore
+
+
+def _answered(kind: str, answer: Any, questions: list[Any], opening: Any) -> dict[str, Any]:
+    if kind == "test":
+        for _ in questions:
+            _to_the_judge({"said": _said(answer, _to_the_judge)})
+    elif opening:
+        line = Line(_to_the_judge, partial(opening, answer))
+        order = _to_the_judge({"ready": callable(answer)})
+        while "call" in order:
+            order = _to_the_judge(line.serve(order))
+    else:
+        return {"outcomes": ask_all(Plain(kind), answer, questions, again=True)}
+    return {"told": True}
+
+
+def _said(test: Any, exchange: Exchange) -> Outcome:
+    """What a copy of `test` says of the version whose turn it is.
+
+    A copy has what the test has bound as it was at first, whatever an earlier run wrote there.
+    """
+    if not callable(test):
+        return _no_function(test)
+    with suppress(Exception):  # not everything can be copied
+        test = pickle.loads(cloudpickle.dumps(test))
+    return _ask_test(test, Far(Line(exchange), 0))
+
+
+def _to_the_judge(message: Message) -> Message:
+    """Messages go as Jupyter's requests for input: the one way in which a kernel asks for more."""
+    answer: Message = json.loads(input(written(message)))
+    return answer

@@ -69,9 +69,9 @@ class Exercise:
       where the reference raises ValueError, so must the answer;
     - predict, measure: a number, compared with `reference` within `relative_tolerance`;
     - design: a function that returns something of the learner's own, which has no single right
-      value; `weighing(value, *case)` makes plain values of what comes back, or where the answer
-      runs `evidence(answer, *case)` does, and these must have the form of the reference's and all
-      `properties`;
+      value; `weighing(value, *case)` makes plain values of what comes back, or
+      `evidence(opened, *case)` does, which calls what `opening` makes of the answer where the
+      answer is; these must have the form of the reference's and all `properties`;
     - test: a function that takes an implementation, returns for a right one and raises for a
       wrong one; it is run on all `versions`, and points follow the wrong versions it rejects.
     """
@@ -90,9 +90,11 @@ class Exercise:
     domain: Mapping[str, Argument] = field(default_factory=dict)
     """What each argument may be: the sheet prints it, and the cases keep to it and cover it."""
     evidence: Callable[..., Any] | None = None
-    """For a design, see above. It can be forged by who controls where the answer runs."""
+    """For a design, see above."""
+    opening: Callable[..., Any] | None = None
+    """Called as opening(answer, ...), beside the answer, by `evidence`, which is with the judge."""
     weighing: Callable[..., Any] | None = None
-    """The same in the judge, where nothing of a learner's runs."""
+    """For a design whose answer gives plain values."""
     properties: tuple[Property, ...] = ()
     versions: tuple[Version, ...] = ()
     relative_tolerance: float = 0.0

@@ -1,7 +1,8 @@
 """Whether an answer hands the work to the library's own function for it.
 
 Two ways to find out: from cells as text (grading, which trusts no kernel), and from a function
-object (`check`). Neither stops someone who sets out to hide it; both stop the honest shortcut.
+object (`check`). Both stop the honest shortcut. Where grading asks an answer, what it must not
+call is taken away as well (see `withheld`).
 """
 
 from __future__ import annotations

@@ -101,6 +101,7 @@ class Judge:
         # not before a kernel was started, which must not have the specs in its memory
         from course_grading.asking import draw
         from course_grading.assembling import assemble
+        from course_grading.hearing import hearing
 
         self.plan = plan
         self.events = events
@@ -125,6 +126,10 @@ class Judge:
             if exercise.kind == "test":  # twice each, in an order that nobody can know
                 self.questions[cell.exercise] *= 2
                 SystemRandom().shuffle(self.questions[cell.exercise])
+        self.hearings = {
+            slug: hearing(self.exercises[slug], questions)
+            for slug, questions in self.questions.items()
+        }
         self.trouble: dict[str, Verdict] = {}
         parts = ("name", "role", "exercise", "begins")
         told = [{part: getattr(cell, part) for part in parts} for cell in self.cells.values()]
@@ -166,6 +171,8 @@ class Judge:
         cell = self.cells[item.cell["id"]]
         limit = max(self.plan.timeout, SETUP) if cell.role == "other" else self.plan.timeout
         item.config.option.nbval_cell_timeout = limit
+        check = cell.role == "check"
+        item.parent.kernel.hearing = self.hearings[cell.exercise] if check else None
         self.note("start", cell=cell.name)
 
     @pytest.hookimpl(tryfirst=True)
@@ -226,7 +233,8 @@ class Judge:
             self._verdict(slug, self.trouble.get(slug, missing))
         else:
             try:
-                questions, outcomes, note = self.questions[slug], sent[0]["outcomes"], ""
+                questions, hearing, note = self.questions[slug], self.hearings[slug], ""
+                outcomes = hearing.outcomes if hearing else sent[0]["outcomes"]
                 if exercise.kind == "test":
                     questions, outcomes, note = _once(exercise, questions, outcomes)
                 verdict = judge(exercise, questions, outcomes)

@@ -6,22 +6,32 @@ so that no reference, mistake or version lies in its memory.
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
 from multiprocessing.context import BaseContext
 from pathlib import Path
 from queue import Empty
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
+import zmq
 from jupyter_client.manager import KernelManager
 from jupyter_client.provisioning import LocalProvisioner
 from nbval.kernel import NbvalKernelspecManager, RunningKernel
 
 from course_grading import processes
+from course_grading.far import Hangup, Message, written
+
+if TYPE_CHECKING:
+    from course_grading.hearing import Hearing
+
+NO_INPUT = "\x04"
+"""What Jupyter takes for the end of the input."""
 
 
 class KernelDied(Exception):
@@ -183,11 +193,15 @@ class WatchedKernel(RunningKernel):
     """Where its connection file is, and the empty folder that it runs in."""
     transport = "tcp"
     max_output: int
+    hearing: Hearing | None = None
+    """What answers the cell that runs, if it asks something."""
     patience = 5.0
     """Seconds that a cell has to end after it was interrupted."""
 
     def __init__(self, kernel_name: str, cwd: str | None = None, startup_timeout: float = 60):
         self.reply: dict[str, Any] = {}
+        self.cell, self.deadline = "", 0.0
+        self.poller = zmq.Poller()
         self.interrupted_at: float | None = None
         self._forget()
         self.km = KernelManager(
@@ -213,6 +227,8 @@ class WatchedKernel(RunningKernel):
         self.kc = self.km.client()
         self.kc.start_channels()
         self.kc.wait_for_ready(timeout=startup_timeout)
+        for channel in (self.kc.stdin_channel, self.kc.shell_channel, self.kc.iopub_channel):
+            self.poller.register(channel.socket, zmq.POLLIN)
         self._ensure_iopub_up()
 
     def _forget(self) -> None:
@@ -222,21 +238,58 @@ class WatchedKernel(RunningKernel):
     def execute_cell_input(self, cell_input: str, allow_stdin: bool | None = None) -> str:
         self._forget()
         self.reply, self.interrupted_at = {}, None
-        return str(super().execute_cell_input(cell_input, allow_stdin))
+        return str(super().execute_cell_input(cell_input, allow_stdin=self.hearing is not None))
 
     def await_reply(self, msg_id: str, timeout: float | None = None) -> None:
-        deadline = time.monotonic() + (timeout or 60)
-        while time.monotonic() < deadline:
-            self._drain()
-            try:
-                message = self.kc.get_shell_msg(timeout=0.1)
-            except Empty:
+        """Until the cell has ended; meanwhile what it asks the judge is answered."""
+        self.cell, self.deadline = msg_id, time.monotonic() + (timeout or 60)
+        try:
+            with _ended_after(self.deadline - time.monotonic()):
+                message = self._next()
+                while message is not None:
+                    self._answer(self._heard(message))
+                    message = self._next()
+        except Hangup as over:
+            if not self.reply:
+                raise (over.__cause__ or Empty()) from None
+
+    def _heard(self, message: Message) -> Message:
+        """The judge's answer; a learner's code may have sent anything."""
+        try:
+            return self.hearing.answer(message, self._exchange) if self.hearing else {}
+        except Exception as error:
+            return {"raised": "RuntimeError", "message": f"the judge cannot answer this: {error!r}"}
+
+    def _exchange(self, message: Message) -> Message:
+        self._answer(message)
+        if (following := self._next()) is None:
+            raise Hangup
+        return following
+
+    def _answer(self, message: Message) -> None:
+        self.kc.input(written(message))
+
+    def _next(self) -> Message | None:
+        """The next that the cell asks the judge; None if it has ended. Raises Hangup."""
+        try:
+            while time.monotonic() < self.deadline:
+                self._drain()
+                for channel in (self.kc.stdin_channel, self.kc.shell_channel):
+                    with suppress(Empty):
+                        message = channel.get_msg(timeout=0)
+                        if message["parent_header"].get("msg_id") != self.cell:
+                            continue
+                        if message["msg_type"] != "input_request":
+                            self.reply = message["content"]
+                            return None
+                        if asked := _as_message(message["content"].get("prompt")):
+                            return asked
+                        self.kc.input(NO_INPUT)
                 self._must_live()
-                continue
-            if message["parent_header"].get("msg_id") == msg_id:
-                self.reply = message["content"]
-                return
-        raise Empty
+                self.poller.poll(100)
+        except Exception as error:
+            raise Hangup from error
+        raise Hangup
 
     def get_message(self, stream: str, timeout: float | None = None) -> dict[str, Any]:
         if stream != "iopub":
@@ -283,3 +336,30 @@ class WatchedKernel(RunningKernel):
         self.waiting.end_all()
         self.km.cleanup_resources()
         del self.km
+
+
+def _as_message(prompt: Any) -> Message | None:
+    """What a cell asks the judge; None if its code asks a person for something."""
+    with suppress(ValueError, TypeError):
+        asked = json.loads(prompt)
+        return asked if isinstance(asked, dict) else None
+    return None
+
+
+@contextmanager
+def _ended_after(seconds: float) -> Iterator[None]:
+    """Raise Hangup then, whatever the judge computes for a learner's code."""
+
+    def over(*_: object) -> NoReturn:
+        raise Hangup
+
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, over)
+    signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.001))
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

@@ -30,6 +30,11 @@ class Other:
     type: str
 
 
+def holds(dtype: torch.dtype) -> bool:
+    """Whether tensors of this dtype can be encoded."""
+    return str(dtype).removeprefix("torch.") in DTYPES
+
+
 def encode(value: Any) -> Any:
     """`value` as JSON can hold it; what is not plain is kept as the name of its type."""
     if value is None or isinstance(value, (bool, str)):
@@ -39,7 +44,7 @@ def encode(value: Any) -> Any:
     if isinstance(value, numbers.Real):
         number = float(value)
         return number if math.isfinite(number) else {"float": str(number)}
-    if isinstance(value, Tensor) and str(value.dtype).removeprefix("torch.") in DTYPES:
+    if isinstance(value, Tensor) and holds(value.dtype):
         return _encode_tensor(value)
     if isinstance(value, list):
         return [encode(item) for item in value]

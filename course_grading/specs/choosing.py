@@ -717,12 +717,8 @@ FAR = torch.tensor([0, *(4 * TRAINED - 1 - n * (n + 1) // 2 for n in range(31, -
 """Up to four times the trained length, with gaps of 31, 30, ..., 1."""
 
 
-def _made(
-    my_scheme: Any,
-    config: DecoderConfig,
-    ready: Callable[[Subject], Any] = Subject.awake,
-) -> list[PositionScheme]:
-    """A new scheme for each layer, with random parameters unless `ready` leaves its own."""
+def _made(my_scheme: Any, config: DecoderConfig, awake: bool = True) -> list[PositionScheme]:
+    """A new scheme for each layer, with random parameters if `awake`, else with its own."""
     torch.default_generator.manual_seed(0)
     scheme = my_scheme(config)
     other_module = isinstance(scheme, torch.nn.Module) and not isinstance(scheme, PositionScheme)
@@ -731,9 +727,13 @@ def _made(
             "my_scheme(config) must return a PositionScheme, or a function from layer number to "
             f"scheme, got {type(scheme).__name__}"
         )
+
+    def ready(one: PositionScheme) -> PositionScheme:
+        _must_be_own(one)
+        return (Subject(one, config, TRAINED).awake() if awake else one).eval()
+
     if isinstance(scheme, PositionScheme):
-        _must_be_own(scheme)
-        return [ready(Subject(scheme, config, TRAINED)).eval()] * config.num_layers
+        return [ready(scheme)] * config.num_layers
 
     def of_layer(layer: int) -> PositionScheme:
         try:
@@ -746,8 +746,7 @@ def _made(
         if not isinstance(one, PositionScheme):
             kind = type(one).__name__
             raise TypeError(f"for layer {layer} my_scheme gives no PositionScheme, but {kind}")
-        _must_be_own(one)
-        return ready(Subject(one, config, TRAINED)).eval()
+        return ready(one)
 
     return [of_layer(layer) for layer in range(config.num_layers)]
 
@@ -781,14 +780,11 @@ def _token_by_token(score: Callable[..., Tensor], tokens: Tensor, at: Tensor, pr
 
 
 @torch.no_grad()
-def _scores_of(answer: Any, config: Any, texts: Any) -> dict[str, Tensor]:
+def _scores_of(made: Any, config: Any, texts: Any) -> dict[str, Tensor]:
     """What two small models do with the scheme: a new one each time, and at last a used one."""
     one, two = (DecoderConfig(16, d, num_layers=2, num_heads=n, hidden_dim=8) for d, n in config)
-    used, score, look_both_ways = (
-        _made(answer, one),
-        _trunk(one),
-        _trunk(replace(two, causal=False)),
-    )
+    used, score = made(one), _trunk(one)
+    look_both_ways = _trunk(replace(two, causal=False))
     tokens, start = texts
     many, positions = tokens.flatten().repeat(4)[None, : len(FAR)], torch.arange(TEXT)
     late = 3 * positions + start
@@ -797,13 +793,13 @@ def _scores_of(answer: Any, config: Any, texts: Any) -> dict[str, Tensor]:
     scores: dict[str, Tensor] = {}
 
     def new(*inputs, **more):
-        return score(_made(answer, one), *inputs, **more)
+        return score(made(one), *inputs, **more)
 
     def both_ways(shuffled):
-        return look_both_ways(_made(answer, two), shuffled, positions)
+        return look_both_ways(made(two), shuffled, positions)
 
     def decode(at, prompt=1):
-        schemes = _made(answer, one)
+        schemes = made(one)
         return _token_by_token(lambda *t, **c: score(schemes, *t, **c), tokens, at, prompt)
 
     computations = {
@@ -822,7 +818,7 @@ def _scores_of(answer: Any, config: Any, texts: Any) -> dict[str, Tensor]:
         "shuffled after": lambda: both_ways(tokens).roll(1, 1),
         "shuffled before": lambda: both_ways(tokens.roll(1, 1)),
         "positions up to 511": lambda: score(used, many, FAR),
-        "before any training": lambda: score(_made(answer, one, lambda s: s.scheme), many, FAR),
+        "before any training": lambda: score(made(one, False), many, FAR),
         "a new scheme for each text": lambda: torch.cat(
             [new(tokens, 3 * positions), scores["a whole text"]]
         ),
@@ -843,9 +839,9 @@ def _same(one: Tensor, other: Tensor) -> bool:
     return bool((one - other).abs().max() < SAME)
 
 
-def _evidence(answer, config, texts):
+def _evidence(made, config, texts):
     """What holds of the scheme, and signs of why something does not; the worst faults alone."""
-    scores = _scores_of(answer, config, texts)
+    scores = _scores_of(made, config, texts)
     finite = {what: bool(values.isfinite().all()) for what, values in scores.items()}
     whole, late = scores["a whole text"], scores["a whole text that starts late"]
     reused = scores["one scheme for all texts"]
@@ -978,6 +974,7 @@ CAPSTONE = Exercise(
     slug="choose-own-scheme", title="Capstone: a scheme of your own", kind="design",
     minutes=35, points=4,
     name="my_scheme", reference=_scheme(), cases=_scheme_cases, evidence=_evidence,
+    opening=_made,
     domain={
         "config": _InEachDraw("2, 3 or 4 heads, each 8, 12 or 16 wide; `dim` is their product"),
         "texts": _InEachDraw("five tokens from position 0 on, or with gaps up to position 52, and "

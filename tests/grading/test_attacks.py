@@ -139,7 +139,7 @@ def test_what_a_kernel_is_sent_needs_no_specs(kind: str, tmp_path: Path) -> None
         "import pickle, base64, json",
     ]
     lines += ["import course_grading.asking as asking", "def _answer_cell(asked, namespace):"]
-    lines += ["    pickle.loads(base64.b64decode(json.loads(asked)[3]))"]
+    lines += ["    pickle.loads(base64.b64decode(json.loads(asked)[4]))"]
     lines += [source.splitlines()[1] for source in cells]
     script = tmp_path / "kernel.py"
     script.write_text("\n".join(lines))
