@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from course_grading.values import decode, elements, encode, holds
+from course_grading.values import DTYPES, decode, elements, encode, holds
 from course_lib.encodings.scheme import DOORS, PositionScheme
 from course_lib.model import DecoderConfig
 
@@ -159,7 +159,7 @@ class Line:
             case {"dict": list(pairs)}:
                 return {self._unpacked(key): self._unpacked(item) for key, item in pairs}
             case {"dtype": str(name)}:
-                return getattr(torch, name)
+                return DTYPES[name]
             case {"config": dict(sizes)}:
                 return DecoderConfig(**sizes)
             case {"yours": int(number)}:

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 SETUP = 90.0
 """Seconds at least for a cell that came with the notebook: a slow machine is not the learner's."""
+MEMORY = 4_000_000_000
+"""Bytes of addresses that a judge may have, besides those it begins with: how much it reads and
+computes is up to a learner's code."""
 TWO_THINGS = (
     "It was asked about each version twice, in an order of its own, and did not say the same of "
     "{number} of them. Does it keep something from one call to the next, or draw without a seed?"
@@ -71,6 +74,7 @@ def run(plan: Plan, events: Connection) -> None:
     processes.keep_to_ourselves()
     processes.adopt_orphans()
     processes.default_signals()
+    processes.limit_memory(MEMORY)
     _be_silent(plan.folder)
     if plan.sandbox:
         WatchedKernel.waiting, WatchedKernel.transport = plan.sandbox.kernel(), "ipc"
@@ -189,7 +193,7 @@ class Judge:
         )
         problem = self._problem(kernel)
         if ended or isinstance(error, KernelDied) or not kernel.is_alive():
-            why = "it ended the kernel" if ended else str(error)
+            why = str(error or "it ended the kernel")
             verdict = "timed out" if kernel.interrupted_at else "error"
             self.note("died", cell=cell.name, verdict=verdict, why=why)
             item.session.shouldstop = "the kernel is gone"

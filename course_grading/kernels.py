@@ -340,7 +340,7 @@ class WatchedKernel(RunningKernel):
 
 def _as_message(prompt: Any) -> Message | None:
     """What a cell asks the judge; None if its code asks a person for something."""
-    with suppress(ValueError, TypeError):
+    with suppress(ValueError, TypeError, RecursionError):
         asked = json.loads(prompt)
         return asked if isinstance(asked, dict) else None
     return None

@@ -33,6 +33,16 @@ def keep_to_ourselves(closed: bool = True) -> None:
     _prctl(PR_SET_DUMPABLE, not closed)
 
 
+def limit_memory(more: int) -> None:
+    """On Linux, let this process have so many bytes of addresses more than it has now."""
+    if LINUX:
+        import resource
+
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        most = pages * resource.getpagesize() + more
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
 def adopt_orphans() -> None:
     """On Linux, become the parent of every descendant whose own parent ends."""
     _prctl(PR_SET_CHILD_SUBREAPER, 1)

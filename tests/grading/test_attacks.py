@@ -17,6 +17,7 @@ from course_grading import notebooks, rounds
 from course_grading.asking import cell_source, draw
 from course_grading.runner import Settings, clean_environment, grade
 from course_grading.specs import EXERCISES
+from course_grading.verdicts import LONGEST
 
 PATCHED = """
 import course_grading.asking as asking
@@ -289,25 +290,143 @@ def tables(*sizes):
 """
 
 
+MAJORITY = """
+import json
+_seen = []
+def test_order_blind(f):
+    said = []
+    for place in range(40):
+        message = {"call": [place, ""], "with": {"list": [{"list": []}, {"dict": []}]}}
+        said.append(json.loads(input(json.dumps(message))))
+    _seen.append(said)
+    assert len(_seen) % 2
+"""
+BY_CODE = """
+import hashlib
+def test_order_blind(f):
+    found = f
+    while getattr(found, "__closure__", None):
+        found = next(c.cell_contents for c in found.__closure__ if callable(c.cell_contents))
+    assert hasattr(found, "__code__"), "nothing to know it by"
+    assert hashlib.sha256(found.__code__.co_code).hexdigest()[0] in "01234567"
+"""
+SPEAKS_FOR_ITSELF = """
+import json
+def test_order_blind(f):
+    for _ in range(99):
+        input(json.dumps({"said": {"raised": "AssertionError", "message": ""}}))
+"""
+ODD_MESSAGES = """
+import json
+def test_order_blind(f):
+    for odd in ("", "[]", "{}", "null", "[" * 100_000, '{"call": 1}', '{"call": [0, "__class__"]}',
+                '{"call": [-1, ""]}', '{"call": [0, ""], "with": {"dtype": "load"}}',
+                '{"call": [0, ""], "with": {"yours": 99}}', '{"ready": true}',
+                json.dumps({"call": [0, ""], "with": {"plain": "x" * 9_000}})):
+        try:
+            assert "gave" not in json.loads(input(odd))
+        except (EOFError, ValueError):
+            pass
+"""
+BY_A_HIDDEN_NAME = """
+import importlib
+_library = importlib.import_module(".".join(["course_" + str().join("lib"), "encodings"]))
+_found = getattr(_library, "_".join(["sinusoidal", "encoding"]))
+def encoding(positions, dim, base):
+    return _found(positions, dim, base)
+"""
+WITHOUT_A_NAME = """
+import course_lib.encodings as _library
+_found, = [v for k, v in vars(_library).items() if k.startswith("ali") and k.endswith("slopes")]
+def slopes(num_heads):
+    return _found(num_heads)
+"""
+CAPSTONE = """
+import sys
+_asking = next(m for n, m in list(sys.modules.items()) if n.endswith("_grading.asking"))
+_asking.ask_all = lambda *a, **k: [{"value": {"dict": []}}] * 10
+_asking._answered = lambda *a: {"told": True, "outcomes": [{"value": {"dict": []}}] * 10}
+def my_scheme(config):
+    return "scheme"
+"""
+SHOUTS = """
+def test_order_blind(f):
+    f("x" * 30_000_000)
+"""
+ASKS_MUCH = """
+import torch
+def test_order_blind(f):
+    for _ in range(50):
+        try:
+            f(torch.zeros(1, 1).expand(100_000, 100_000))
+        except Exception:
+            pass
+"""
+FORGED_FOR = [
+    ("blind-test", COUNTER),  # in the order of seed 2
+    ("blind-test", MAJORITY),
+    ("blind-test", BY_CODE),
+    ("blind-test", SPEAKS_FOR_ITSELF),
+    ("blind-test", ODD_MESSAGES),
+    ("blind-test", SHOUTS),
+    ("blind-test", ASKS_MUCH),
+    ("far-tables", DESIGN),
+    ("sinusoidal-encoding", BY_A_HIDDEN_NAME),
+    ("alibi-slopes", WITHOUT_A_NAME),
+    ("choose-own-scheme", CAPSTONE),
+]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("slug", "source", "says"),
-    [
-        ("blind-test", COUNTER, "asked about each version twice"),  # in the order of seed 2
-        ("far-tables", DESIGN, ""),
-    ],
-)
-def test_what_is_forged_for_a_sheet_earns_nothing(
-    tmp_path: Path, slug: str, source: str, says: str
-) -> None:
+@pytest.mark.parametrize(("slug", "source"), FORGED_FOR)
+def test_what_is_forged_for_a_sheet_earns_nothing(tmp_path: Path, slug: str, source: str) -> None:
     sheet = next(path for path in notebooks.RELEASED.glob("*.ipynb") if slug in path.read_text())
     whole = json.loads(sheet.read_text())
     [answer] = [one for one in whole["cells"] if one["id"] == f"answer-{slug}"]
     answer["source"] = source
     (path := tmp_path / sheet.name).write_text(json.dumps(whole))
     [graded] = grade([path], Settings(seed=2)).notebooks
-    [verdict] = [one.verdict for one in graded.exercises if one.exercise.slug == slug]
-    assert verdict.verdict == "failed" and verdict.points == 0 and says in verdict.message
+    verdicts = {one.exercise.slug: one.verdict for one in graded.exercises}
+    earned = verdicts.pop(slug)
+    assert earned.verdict in ("failed", "error") and earned.points == 0 and earned.message
+    assert {one.verdict for one in verdicts.values()} == {"not attempted"}
+
+
+FLOOD = """
+from IPython import get_ipython
+def scale_1(x, factor):
+    kernel = get_ipython().kernel
+    for _ in range(60):
+        kernel.session.send(kernel.iopub_socket, "stream", {"name": "stdout", "text": "a"},
+                            metadata={"more": "x" * 1_000_000})
+    return x * factor
+"""
+SHOUTED = """
+import course_grading.asking as asking
+asking.ask = lambda answer, arguments: {"raised": "E", "message": "m" * 300_000}
+def scale_2(x, factor): return x
+"""
+
+
+def test_what_a_message_carries_is_counted_whole_and_shown_cut(workshop: MakeWorkshop) -> None:
+    shop = workshop(3)
+    shop.answer(1, FLOOD)
+    shop.answer(2, SHOUTED)
+    shop.answer(3)
+    graded = shop.grade()
+    assert graded[1]["points"] == graded[2]["points"] == 0
+    assert "printed more than" in graded[1]["message"]
+    assert len(graded[2]["message"]) <= LONGEST
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits memory on Linux alone")
+def test_a_judge_has_a_limit_of_memory() -> None:
+    code = (
+        "from course_grading import processes\nprocesses.limit_memory(100_000_000)\n"
+        "bytearray(50_000_000)\ntry: bytearray(200_000_000)\nexcept MemoryError: print('no')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "no\n", done.stderr
 
 
 @pytest.mark.slow

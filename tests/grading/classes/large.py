@@ -2,8 +2,9 @@
 
     python tests/grading/classes/large.py [--learners 1000] [--every 60] [--sample 100]
 
-Learners hand in a light sheet: right, untouched, wrong with a name or without one, broken, hostile.
-Two workers grade them; every so many seconds one is killed, and twice the whole run is. Afterwards
+Learners hand in a light sheet: right, untouched, wrong with a name or without one, broken, or
+ending what they can. Five in a hundred (--hostile) fill the disk, leave processes behind, or have odd
+files. Two workers grade them; every so many seconds one is killed, and twice the whole run is. Afterwards
 each learner must have one result, and a sample of them is graded one by one, as `course grade`
 does, and compared. Prints what was measured; the status is 1 if anything is wrong.
 """
@@ -22,7 +23,7 @@ from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from made_up import SHEET, hand_in
+from made_up import HOSTILE, SHEET, hand_in, in_a_hundred, kind_of
 
 from course_grading.classes.command import SEED
 from course_grading.classes.sandbox import Limits
@@ -62,11 +63,12 @@ def main() -> int:
     options.add_argument("--every", type=float, default=60.0, help="seconds between kills")
     options.add_argument("--kills", type=int, default=2, help="of the whole run")
     options.add_argument("--sample", type=int, default=100)
+    options.add_argument("--hostile", type=int, default=5, help="in a hundred")
     options = options.parse_args()
     chance = random.Random(0)
     with TemporaryDirectory(prefix="large-") as name:
         folder = Path(name)
-        hand_in(folder / "class", options.learners)
+        hand_in(folder / "class", options.learners, in_a_hundred(options.hostile))
         command = [
             sys.executable, "-m", "course_grading.cli", "grade-class", str(folder / "class"),
             "--out", str(folder / "out"), "--workers", "2",
@@ -100,11 +102,20 @@ def main() -> int:
         once = len(by_learner) == options.learners and set(by_learner.values()) == {1}
         print(f"{len(results)} results of {len(by_learner)} learners, each once: {once}")
         print(f"{seconds:.0f} s, killed: {dict(killed)}; most memory of a worker: {most} MB")
-        sample = chance.sample(results, min(options.sample, len(results)))
+        others_points = {
+            kind: sorted({one["points"] for one in results if kind_of(one["learner"]) == kind})
+            for kind in {kind_of(one["learner"]) for one in results}
+        }
+        print("points of each kind:", others_points)
+        pages = [folder / "out" / name for name in ("class.html", "grades.csv")]
+        print("pages:", all(page.exists() for page in pages))
+        seed = int((folder / "out" / SEED).read_text())
+        fair = [one for one in results if kind_of(one["learner"]) not in HOSTILE]
+        sample = chance.sample(fair, min(options.sample, len(fair)))
         others = []
         for result in sample:
             path = folder / "class" / result["learner"] / SHEET
-            [alone] = grade([path], Settings(seed=SEED, sandbox=Limits())).notebooks
+            [alone] = grade([path], Settings(seed=seed, sandbox=Limits())).notebooks
             if outline(alone.plain()) != outline(result):
                 others.append((result["learner"], outline(alone.plain()), outline(result)))
         print(

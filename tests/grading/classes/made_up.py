@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from itertools import cycle
 from pathlib import Path
@@ -22,6 +23,30 @@ KINDS = {
     "no notebook": "",
 }
 FAIR = ("right", "untouched", "mistake", "no name")
+HOSTILE = {
+    "fills the disk": "import itertools\ndef positions_of(tokens):\n"
+        "    for n in itertools.count():\n"
+        "        open(f'/tmp/{n}', 'wb').write(bytes(49_000_000))",
+    "goes deep": "import os\ndef positions_of(tokens):\n"
+        "    for _ in range(3000): os.mkdir('d'); os.chdir('d')\n    return 1",
+    "leaves processes": "import os, time\ndef positions_of(tokens):\n"
+        "    for _ in range(200):\n        if os.fork() == 0:\n            os.setsid()\n"
+        "            end = time.time() + 60\n            while time.time() < end: pass\n"
+        "            os._exit(0)\n    return 1",
+    "has long names": KINDS["mistake"],
+    "has links": KINDS["mistake"],
+}  # fmt: skip
+"""Five in a hundred, see `in_a_hundred`; the last two have odd files beside the notebook."""
+KINDS |= HOSTILE
+
+
+def in_a_hundred(hostile: int) -> list[str]:
+    """Kinds for a hundred learners: fair and clumsy ones, and `hostile` ones among them."""
+    others = cycle(kind for kind in KINDS if kind not in HOSTILE)
+    kinds = [next(others) for _ in range(100)]
+    for place, kind in zip(range(7, 100, 100 // max(hostile, 1)), HOSTILE, strict=False):
+        kinds[place] = kind
+    return kinds
 
 
 def hand_in(
@@ -41,6 +66,13 @@ def hand_in(
         if source:
             cell["source"] = f"{source}\n# {number}"  # no two are the same file
         path.write_text(json.dumps(whole))
+        if kind == "has long names":
+            (path.parent / f"{'a' * 245}.zip").write_bytes(b"no archive")
+            (path.parent / f"{'b' * 243}.ipynb").write_text("{}")
+        if kind == "has links":
+            (path.parent / "mine.ipynb").symlink_to("/etc/passwd")
+            (path.parent / "all").symlink_to("/")
+            os.mkfifo(path.parent / "pipe.ipynb")
 
 
 def kind_of(learner: str) -> str:
