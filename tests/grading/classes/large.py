@@ -3,10 +3,11 @@
     python tests/grading/classes/large.py [--learners 1000] [--every 60] [--sample 100]
 
 Learners hand in a light sheet: right, untouched, wrong with a name or without one, broken, or
-ending what they can. Five in a hundred (--hostile) fill the disk, leave processes behind, or have odd
-files. Two workers grade them; every so many seconds one is killed, and twice the whole run is. Afterwards
-each learner must have one result, and a sample of them is graded one by one, as `course grade`
-does, and compared. Prints what was measured; the status is 1 if anything is wrong.
+ending what they can. Five in a hundred (--hostile) fill the disk, leave processes behind, or have
+odd files. Two workers grade them; every so many seconds one is killed, and twice the whole run is.
+Afterwards each learner must have one result, and a sample of them is graded one by one, as `course
+grade` does, and compared. Prints what was measured; the status is 1 if
+anything is wrong.
 """
 
 from __future__ import annotations
