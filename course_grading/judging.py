@@ -441,7 +441,7 @@ def _named_mistake(
     for mistake in exercise.mistakes:
         theirs = _of_the_spec(exercise, mistake.answer, questions, again)
         if all(
-            bool(find_problem(exercise, truth, wrong)) == bool(problem)
+            _kind_of(find_problem(exercise, truth, wrong)) == _kind_of(problem)
             and (not problem or _fail_alike(exercise, truth, wrong, outcome))
             for truth, wrong, outcome, problem in zip(
                 right, theirs, outcomes, problems, strict=True
@@ -449,6 +449,11 @@ def _named_mistake(
         ):
             return mistake
     return None
+
+
+def _kind_of(problem: Problem | None) -> str:
+    """A number of the wrong type is another problem than a wrong number."""
+    return "none" if problem is None else "form" if problem.form else "value"
 
 
 def _named_here(

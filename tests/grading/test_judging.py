@@ -364,3 +364,10 @@ def test_a_picture_is_drawn_for_any_shape() -> None:
     for shape in [(3,), (2, 3), (2, 2, 3), (4, 1)]:
         tensor = torch.rand(shape)
         assert png(checking.picture(tensor, tensor + 1)).startswith(b"\x89PNG")
+
+
+def test_a_wrong_number_is_not_called_a_number_of_the_wrong_type():
+    """Half of the digits agree with a mistake that is right but for its type."""
+    bits = specs.EXERCISES["long-corpus-bits"]
+    nearly = verdict_on(bits, lambda losses, counted: losses[counted].mean() / 0.693)
+    assert nearly.verdict == "failed" and nearly.mistake != "a Python number instead of a tensor"
