@@ -53,7 +53,8 @@ class Sinusoidal(PositionScheme):
 
     def __init__(self, dim: int, base: float = 10_000.0, scale: float = 1.0) -> None:
         super().__init__()
-        self.frequencies, self.scale = _frequencies(dim, base), scale
+        self.frequencies = _frequencies(dim, base)
+        self.scale = scale
 
     def embed(self, x: Tensor, positions: Tensor) -> Tensor:
         check_sizes(self, dim=(2 * len(self.frequencies), x.shape[-1]))
@@ -75,7 +76,8 @@ class LearnedAbsolute(PositionScheme):
     def embed(self, x: Tensor, positions: Tensor) -> Tensor:
         check_sizes(self, dim=(self.table.shape[1], x.shape[-1]))
         check_positions(positions)
-        rows, known = len(self.table), known_range(positions)
+        rows = len(self.table)
+        known = known_range(positions)
         if known and known[1] >= rows:
             raise ValueError(
                 f"position {known[1]} is beyond the table, which has {rows} rows (0 to "

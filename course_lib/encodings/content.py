@@ -51,7 +51,8 @@ class Shaw(PositionScheme):
     ) -> None:
         super().__init__()
         clip_to_index(torch.tensor(0), max_distance)
-        self.max_distance, self.on_values = max_distance, on_values
+        self.max_distance = max_distance
+        self.on_values = on_values
         rows = 2 * max_distance + 1
         self.key_vectors = nn.Parameter(std * torch.randn(rows, head_dim))
         if on_values:
@@ -63,28 +64,17 @@ class Shaw(PositionScheme):
         check_sizes(self, head_dim=(self.key_vectors.shape[1], q.shape[-1]))
         vectors = self.key_vectors.to(q.dtype)  # (rows, head_dim)
         by_row = q / math.sqrt(q.shape[-1]) @ vectors.T  # (batch, heads, queries, rows)
-        far = self._far(q_positions, k_positions)
-        near = by_row.gather(-1, self._rows(by_row, q_positions, k_positions[..., far:]))
-        last = by_row[..., -1:].expand(*by_row.shape[:-1], far)
-        return torch.cat([last, near], dim=-1) if far else near
+        return by_row.gather(-1, self._rows(by_row, q_positions, k_positions))
 
     def read(
         self, weights: Tensor, q_positions: Tensor, k_positions: Tensor
     ) -> Float[Tensor, "batch heads queries head_dim"] | None:
         if not self.on_values:
             return None
-        far = self._far(q_positions, k_positions)
-        rows = self._rows(weights, q_positions, k_positions[..., far:])
+        rows = self._rows(weights, q_positions, k_positions)
         by_row = weights.new_zeros(*weights.shape[:-1], len(self.value_vectors))
-        by_row = by_row.scatter_add(-1, rows, weights[..., far:])  # (batch, heads, queries, rows)
-        by_row[..., -1] += weights[..., :far].sum(dim=-1)
+        by_row = by_row.scatter_add(-1, rows, weights)  # (batch, heads, queries, rows)
         return by_row @ self.value_vectors.to(weights.dtype)
-
-    def _far(self, q_positions: Tensor, k_positions: Tensor) -> int:
-        """How many of the first keys are known to be `max_distance` or more before all queries."""
-        lead = known_lead(q_positions, k_positions)
-        far = 0 if lead is None else lead - self.max_distance + 1
-        return min(max(far, 0), k_positions.shape[-1])
 
     def _rows(
         self, like: Tensor, q_positions: Tensor, k_positions: Tensor

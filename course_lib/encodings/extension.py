@@ -232,11 +232,14 @@ def _read_dynamic(c: _Config) -> ScaledFrequencies:
 
 
 def _read_yarn(c: _Config) -> ScaledFrequencies:
-    factor, attention_factor = c.factor(), c.parameters.get("attention_factor")
-    mscale, all_dim = c.parameters.get("mscale"), c.parameters.get("mscale_all_dim")
+    factor = c.factor()
+    attention_factor = c.parameters.get("attention_factor")
+    mscale = c.parameters.get("mscale")
+    all_dim = c.parameters.get("mscale_all_dim")
     if attention_factor is None and mscale and all_dim:  # DeepSeek
         attention_factor = _mscale(factor, mscale) / _mscale(factor, all_dim)
-    fast, slow = c.parameters.get("beta_fast") or 32.0, c.parameters.get("beta_slow") or 1.0
+    fast = c.parameters.get("beta_fast") or 32.0
+    slow = c.parameters.get("beta_slow") or 1.0
     return yarn(
         c.dim, c.base, factor, c.get(_ORIGINAL), fast, slow,
         truncate=c.parameters.get("truncate", True), attention_factor=attention_factor,
@@ -244,15 +247,18 @@ def _read_yarn(c: _Config) -> ScaledFrequencies:
 
 
 def _read_longrope(c: _Config) -> ScaledFrequencies:
-    original, length = c.get(_ORIGINAL), c.length or 0
-    short, long = c.get("short_factor"), c.get("long_factor")
+    original = c.get(_ORIGINAL)
+    length = c.length or 0
+    short = c.get("short_factor")
+    long = c.get("long_factor")
     scaled = longrope(c.dim, c.base, short, long, length, original, c.factor())
     given = c.parameters.get("attention_factor")
     return scaled if given is None else scaled._replace(attention_factor=given)
 
 
 def _read_proportional(c: _Config) -> ScaledFrequencies:
-    frequencies, factor = c.frequencies(), c.parameters.get("factor")
+    frequencies = c.frequencies()
+    factor = c.parameters.get("factor")
     frequencies[int(c.share * c.dim // 2) :] = 0
     return interpolated(frequencies, 1.0 if factor is None else factor)
 

@@ -136,7 +136,8 @@ class T5Bias(DistanceBias):
     ) -> None:  # fmt: skip
         super().__init__()
         t5_bucket(torch.tensor(0), num_buckets, max_distance, bidirectional=bidirectional)
-        self.num_buckets, self.max_distance = num_buckets, max_distance
+        self.num_buckets = num_buckets
+        self.max_distance = max_distance
         self.bidirectional = bidirectional
         self.table = nn.Embedding(num_buckets, num_heads)
         nn.init.zeros_(self.table.weight)

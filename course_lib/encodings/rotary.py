@@ -102,7 +102,8 @@ class Rotary(PositionScheme):
         if partial == "proportional":
             moving = rotary_frequencies(head_dim, base)[: rotary_dim // 2]
             still = torch.zeros((head_dim - rotary_dim) // 2, dtype=torch.float64)
-            default, rotary_dim = torch.cat([moving, still]), head_dim
+            default = torch.cat([moving, still])
+            rotary_dim = head_dim
         else:
             default = rotary_frequencies(rotary_dim, base)
         if frequencies is None:
@@ -115,7 +116,8 @@ class Rotary(PositionScheme):
             )
         self.attention_factor = attention_factor
         self.layout: Layout = layout
-        self.head_dim, self.rotary_dim = head_dim, rotary_dim
+        self.head_dim = head_dim
+        self.rotary_dim = rotary_dim
 
     def rotate(
         self, q: Tensor, k: Tensor, q_positions: Tensor, k_positions: Tensor

@@ -23,27 +23,6 @@ class PositionScheme(nn.Module):
     dtype, which would round them.
     """
 
-    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
-        for name, value in vars(self).items():
-            if isinstance(value, Tensor):
-                device = fn(value.new_empty(0, dtype=torch.float32)).device
-                if device.type != "mps":
-                    setattr(self, name, value.to(device))
-        return super()._apply(fn, recurse)
-
-    looks_at_queries = False
-    """Whether a bias or what is read depends on queries, too, and is as large as all scores.
-
-    On a CPU, without gradients and without a mask, attention then takes some queries at a time.
-    """
-
-    @property
-    def open_doors(self) -> tuple[str, ...]:
-        """The names of the doors that this scheme opens."""
-        return tuple(
-            door for door in DOORS if getattr(type(self), door) is not getattr(PositionScheme, door)
-        )
-
     def embed(
         self, x: Float[Tensor, "batch length dim"], positions: Int[Tensor, "*batch length"]
     ) -> Float[Tensor, "batch length dim"]:
@@ -81,6 +60,27 @@ class PositionScheme(nn.Module):
     ) -> Float[Tensor, "batch heads queries head_dim"] | None:
         """Add to what attention reads out, given the weights it reads with; None adds nothing."""
         return None
+
+    looks_at_queries = False
+    """Whether a bias or what is read depends on queries, too, and is as large as all scores.
+
+    On a CPU, without gradients and without a mask, attention then takes some queries at a time.
+    """
+
+    @property
+    def open_doors(self) -> tuple[str, ...]:
+        """The names of the doors that this scheme opens."""
+        return tuple(
+            door for door in DOORS if getattr(type(self), door) is not getattr(PositionScheme, door)
+        )
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+        for name, value in vars(self).items():
+            if isinstance(value, Tensor):
+                device = fn(value.new_empty(0, dtype=torch.float32)).device
+                if device.type != "mps":
+                    setattr(self, name, value.to(device))
+        return super()._apply(fn, recurse)
 
 
 def check_sizes(scheme: PositionScheme, **sizes: tuple[int, int]) -> None:

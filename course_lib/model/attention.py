@@ -39,26 +39,38 @@ def attend(
     _check_shapes(q, k, v, q_positions, k_positions)
     if mask is not None:
         _check_mask(mask, (*q.shape[:3], k.shape[2]))
+
+    # A scheme that looks at queries fills matrices as large as all scores: some queries at a time.
     size = _queries_at_once(q, k, scheme)
     if size < q.shape[2] and mask is None:
         return _in_blocks(size, q, k, v, scheme, q_positions, k_positions, causal)
+
+    # What comes in through the doors. Two of them need one key head for each query head.
     doors = scheme.open_doors
-    if "score_bias" in doors or "read" in doors:  # they need one key head per query head
+    if "score_bias" in doors or "read" in doors:
         k, v = (shared(t, q.shape[1]) for t in (k, v))
     bias = scheme.score_bias(q, k, q_positions, k_positions)
     q, k = scheme.rotate(q, k, q_positions, k_positions)
+
+    # A whole text with nothing added to its scores: torch knows this mask by name.
     plain = bias is None and mask is None and "read" not in doors
     lead = known_lead(q_positions, k_positions) if causal else None
     if plain and lead == 0 and q.shape[2] == k.shape[2]:
         return _fused(q, k, v, is_causal=True)
+
+    # Decoding, one new token at a time: the first query already sees every key.
     if lead is not None and lead >= k.shape[2] - 1:
-        causal = False  # as when decoding: the first query already sees every key
+        causal = False
+
+    # All else: a mask of pairs, with the bias added where there is one.
     allowed = mask
     if causal:
         visible = causal_mask(q_positions, k_positions)
         allowed = visible if mask is None else visible & mask
     if "read" not in doors:
         return _fused(q, k, v, attn_mask=_additive(bias, allowed, q.dtype))
+
+    # A scheme that reads needs the weights themselves.
     weights = attention_weights(q, k, bias, allowed)  # (batch, heads, queries, keys)
     read = scheme.read(weights, q_positions, k_positions)
     return weights @ v if read is None else weights @ v + read

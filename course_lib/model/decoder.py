@@ -68,7 +68,8 @@ class Cache:
         """Append a layer's new keys and values, and return all of them."""
         if layer in self.layers:
             past_k, past_v = self.layers[layer]
-            k, v = torch.cat([past_k, k], dim=-2), torch.cat([past_v, v], dim=-2)
+            k = torch.cat([past_k, k], dim=-2)
+            v = torch.cat([past_v, v], dim=-2)
         self.layers[layer] = k, v
         return k, v
 
@@ -100,7 +101,9 @@ class Attention(nn.Module):
 
     def __init__(self, config: DecoderConfig, scheme: PositionScheme, layer: int) -> None:
         super().__init__()
-        self.config, self.scheme, self.layer = config, scheme, layer
+        self.config = config
+        self.scheme = scheme
+        self.layer = layer
         self.widths = [config.dim, *[config.kv_heads * config.head_dim] * 2]
         self.to_qkv = nn.Linear(config.dim, sum(self.widths), bias=False)
         self.to_out = nn.Linear(config.dim, config.dim, bias=False)
@@ -193,7 +196,8 @@ class Decoder(nn.Module):
             raise ValueError("tokens must hold at least one token to go on from, got none")
         if temperature < 0:
             raise ValueError(f"temperature must be 0 or more, got {temperature}")
-        cache, new = Cache(), tokens
+        cache = Cache()
+        new = tokens
         for _ in range(count):
             first = tokens.shape[-1] - new.shape[-1]
             positions = consecutive_positions(new.shape[-1], first, tokens.device)

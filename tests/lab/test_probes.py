@@ -1,5 +1,6 @@
 """The probe battery: right schemes pass, and every probe is failed by a scheme made to fail it."""
 
+import inspect
 import math
 from dataclasses import replace
 
@@ -8,6 +9,7 @@ import torch
 from torch import nn
 
 from course_lab import probes, zoo
+from course_lib import encodings
 from course_lib.encodings import (
     LearnedAbsolute,
     NoPosition,
@@ -43,6 +45,38 @@ def test_every_scheme_of_the_course_behaves(name):
     assert plain == (name in ("rope", "partial_rope", "alibi", "none", "sinusoidal"))
     assert report["training time"].value > 0
     assert report["training memory"].value >= 1
+
+
+MADE = {
+    "NoPosition": lambda: encodings.NoPosition(),
+    "Sinusoidal": lambda: encodings.Sinusoidal(32),
+    "LearnedAbsolute": lambda: encodings.LearnedAbsolute(512, 32),
+    "ClippedBias": lambda: encodings.ClippedBias(2, 8),
+    "T5Bias": lambda: encodings.T5Bias(2),
+    "ALiBi": lambda: encodings.ALiBi(2),
+    "Shaw": lambda: encodings.Shaw(16, 8),
+    "TransformerXL": lambda: encodings.TransformerXL(2, 16),
+    "Rotary": lambda: encodings.Rotary(16),
+}
+"""Each scheme that the library exports, made for CONFIG."""
+
+
+def test_every_exported_scheme_is_made_here():
+    exported = {
+        name
+        for name in encodings.__all__
+        if isinstance(kind := getattr(encodings, name), type)
+        and issubclass(kind, PositionScheme)
+        and kind is not PositionScheme
+        and not inspect.isabstract(kind)
+    }
+    assert exported == set(MADE), "write a line for the new scheme in MADE"
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_every_exported_scheme_keeps_what_a_scheme_must(name):
+    report = probes.run(lambda layer: MADE[name](), CONFIG, 64, only=MUST_HOLD)
+    assert all(finding.good for finding in report.values()), report
 
 
 def test_parameters_and_memory_are_counted_exactly():
