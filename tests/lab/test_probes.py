@@ -50,7 +50,7 @@ def test_every_scheme_of_the_course_behaves(name):
 MADE = {
     "NoPosition": lambda: encodings.NoPosition(),
     "Sinusoidal": lambda: encodings.Sinusoidal(32),
-    "LearnedAbsolute": lambda: encodings.LearnedAbsolute(512, 32),
+    "LearnedAbsolute": lambda: encodings.LearnedAbsolute(64, 32),
     "ClippedBias": lambda: encodings.ClippedBias(2, 8),
     "T5Bias": lambda: encodings.T5Bias(2),
     "ALiBi": lambda: encodings.ALiBi(2),
