@@ -50,7 +50,7 @@ def test_every_scheme_of_the_course_behaves(name):
 MADE = {
     "NoPosition": lambda: encodings.NoPosition(),
     "Sinusoidal": lambda: encodings.Sinusoidal(32),
-    "LearnedAbsolute": lambda: encodings.LearnedAbsolute(64, 32),
+    "LearnedAbsolute": lambda: encodings.LearnedAbsolute(100_032, 32),
     "ClippedBias": lambda: encodings.ClippedBias(2, 8),
     "T5Bias": lambda: encodings.T5Bias(2),
     "ALiBi": lambda: encodings.ALiBi(2),
@@ -140,7 +140,7 @@ class Fails(PositionScheme):
         ("gaps", CountsKeys()),
         ("left padding", Restarts(32)),
         ("bfloat16 at 100 000", HalfAngles()),
-        ("at 4 times the length", LearnedAbsolute(64, 32)),
+        ("at 4 times the length", LearnedAbsolute(100_032, 32)),
         *((probe, Fails()) for probe in ("order", "gaps", "training time", "far against near")),
     ],
 )
