@@ -37,7 +37,7 @@ class Hangup(BaseException):
 
 
 class Far:
-    """A function, or a module, at the other end. What it writes into, is written into here."""
+    """A function, or a module, at the other end. What it writes into is written into here, too."""
 
     __name__ = __qualname__ = "version"
 
@@ -66,10 +66,15 @@ def far_scheme(far: Far, doors: Sequence[str]) -> PositionScheme:
 
 
 class Line:
-    """One end of a line. Things of this end that the other may call have numbers, from 0 on."""
+    """One end of a line. Things of this end that the other may call have numbers, from 0 on.
 
-    def __init__(self, exchange: Exchange, *things: Any):
-        self.exchange, self.things = exchange, list(things)
+    The judge's end lets nobody write into what it gives (`writes` False): it may need it again.
+    """
+
+    def __init__(self, exchange: Exchange, *things: Any, writes: bool = True):
+        self.exchange = exchange
+        self.things = list(things)
+        self.writes = writes
 
     def call(
         self, number: int, method: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]
@@ -83,7 +88,7 @@ class Line:
         reply = self.exchange({"call": [number, method], "with": packed})
         while "call" in reply:  # the other end asks something back first
             reply = self.exchange(self.serve(reply))
-        for place, packed in reply.get("wrote", ()):
+        for place, packed in reply.get("wrote", ()) if self.writes else ():
             put_back(given[place][0], self._unpacked(packed))
         if "raised" in reply:
             raise _error(reply["raised"], reply["message"])
@@ -177,7 +182,7 @@ def written(message: Message) -> str:
 
 def connected(*things: Any) -> Line:
     """A line whose other end is in this process, and has `things`."""
-    there = Line(lambda message: here.serve(message), *things)
+    there = Line(lambda message: here.serve(message), *things, writes=False)
     here = Line(there.serve)
     return here
 

@@ -38,7 +38,7 @@ class OfTest:
             self.outcomes.append(message["said"])
             self.line = None
             return {}
-        self.line = self.line or Line(exchange, self.versions[len(self.outcomes)])
+        self.line = self.line or Line(exchange, self.versions[len(self.outcomes)], writes=False)
         return self.line.serve(message)
 
 
@@ -51,7 +51,7 @@ class OfDesign:
 
     def answer(self, message: Message, exchange: Exchange) -> Message:
         """On {"ready": whether it can be called}, all questions are asked."""
-        answer = Far(Line(exchange), 0) if message["ready"] else None
+        answer = Far(Line(exchange, writes=False), 0) if message["ready"] else None
         self.outcomes = ask_all(self.exercise, answer, self.questions)
         return {}
 
