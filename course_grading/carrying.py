@@ -123,7 +123,7 @@ def _report(folder: Path, old: OldSheet, placed: list[Placed], homes: dict[str, 
             arrived[home] = arrived.get(home, 0) + 1
         else:
             says.append(f"no place for the answer to {slug}, copy it by hand")
-    first_edition = renamed.as_today(old.mine) != old.mine
+    first_edition = renamed.first_edition_sheet(old.mine)
     for slug in sorted(answers.keys() & renamed.ASKED_ANEW if first_edition else ()):
         says.append(f"{slug} is another question now, look at it again")
     for home, number in arrived.items():

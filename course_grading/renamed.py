@@ -1,13 +1,15 @@
 """What earlier releases called things, so that answers find their places in this one.
 
 The first edition named an exercise by its number, and numbered its lessons without the gaps that
-the second has filled. A name stays here for good: whoever comes from an old release may come late.
+the second has filled. The second had 16 and 17 where this one has 19 and 20. A name stays here for
+good: whoever comes from an old release may come late.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 from course_grading.notebooks import Cell
 
@@ -16,7 +18,7 @@ MODULES = {
     "course_lib.lab": "course_lab",
     "course_lib.figures": "course_lab.figures",
 }
-LESSONS = {
+_FIRST_EDITION = {
     "03_learned_positions": "04_learned_positions",
     "04_relative_bias": "05_relative_bias",
     "05_shaw_and_transformer_xl": "07_shaw_and_transformer_xl",
@@ -25,12 +27,14 @@ LESSONS = {
     "08_train_short_test_long": "11_train_short_test_long",
     "09_stretching_rope": "13_stretching_rope",
     "10_yarn_and_beyond": "15_yarn_and_beyond",
-    "11_choosing": "16_choosing",
-    "12_museum": "17_museum",
+    "11_choosing": "19_choosing",
+    "12_museum": "20_museum",
 }
-"""Lessons of the first edition, which left no gaps, and their sheets: names that changed."""
+SECOND_EDITION = {"16_choosing": "19_choosing", "17_museum": "20_museum"}
+LESSONS = _FIRST_EDITION | SECOND_EDITION
+"""Lessons of the two earlier editions, and their sheets: names that changed, and today's."""
 FIRST_EDITION = (
-    "00_start_here", "01_attention_is_order_blind", "02_sinusoidal_encoding", *LESSONS,
+    "00_start_here", "01_attention_is_order_blind", "02_sinusoidal_encoding", *_FIRST_EDITION,
 )  # fmt: skip
 """The sheets of the first edition. The number of each is its place here."""
 
@@ -111,6 +115,24 @@ EXERCISES = {
 }
 """What stood in cell ids, to today's slug: `answer-2-1` is `answer-sinusoidal-encoding`."""
 
+NUMBERS = {
+    "16.1": "choose-bits-to-words",
+    "16.2": "choose-reach",
+    "16.3": "choose-scheme",
+    "16.4": "choose-distance-test",
+    "16.5": "choose-decoding-bias",
+    "16.6": "choose-own-scheme",
+    "17.1": "museum-waves",
+    "17.2": "museum-turn",
+    "17.3": "museum-table",
+    "17.4": "museum-weights",
+    "17.5": "museum-slope",
+    "17.6": "museum-buckets",
+    "17.7": "museum-reach",
+    "17.8": "museum-tests",
+}
+"""What numbers of the second edition meant that mean something else now, or nothing."""
+
 ASKED_ANEW = {
     "sinusoidal-half-similarity", "t5-bucket", "shaw-memory", "transformer-xl-strangers",
     "rotary-score-by-hand", "rotary-fooled-head", "yarn-score-growth", "yarn-read-config",
@@ -121,6 +143,7 @@ question is no answer to them."""
 
 _ID = re.compile(rf"([a-z]+)-({'|'.join(sorted(EXERCISES, key=len, reverse=True))})(-.*)?")
 _MODULE = re.compile(rf"\b({'|'.join(map(re.escape, MODULES))})\b")
+_HEADLINE = re.compile(r"## (\d+\.\d+) ")
 _CALL = re.compile(r"""\b(check|hint)\((["'])(\d+\.\d+)\2""")
 
 
@@ -131,15 +154,28 @@ def cell_id(name: str) -> str:
 
 
 def source(text: str) -> str:
-    """A cell's code with today's names of modules, and of exercises in `check` and `hint`."""
+    """A cell's code of the first edition with today's names of modules and exercises."""
     text = _MODULE.sub(lambda found: MODULES[found[1]], text)
     text = text.replace("from course_lib import figures", "from course_lab import figures")
+    return _with_slugs(text, {name.replace("-", "."): slug for name, slug in EXERCISES.items()})
+
+
+def _with_slugs(text: str, slugs: dict[str, str]) -> str:
+    """A cell's code in which `check` and `hint` name exercises by slug instead of by number."""
 
     def call(found: re.Match[str]) -> str:
-        slug = EXERCISES.get(found[3].replace(".", "-"), found[3])
-        return f"{found[1]}({found[2]}{slug}{found[2]}"
+        return f"{found[1]}({found[2]}{slugs.get(found[3], found[3])}{found[2]}"
 
     return _CALL.sub(call, text)
+
+
+def in_sheet(name: str, sheet: str) -> str:
+    """What `name` means in the notebook file `sheet`: a slug where an old sheet has other numbers.
+
+    `sheet` may be a path, or a copy's name ("16_choosing-Copy1.ipynb").
+    """
+    old = Path(sheet).name.startswith(tuple(SECOND_EDITION))
+    return NUMBERS.get(name, name) if old else name
 
 
 def first_edition_sheet(cells: list[Cell]) -> str:
@@ -154,13 +190,28 @@ def first_edition_sheet(cells: list[Cell]) -> str:
     return ""
 
 
+def of_second_edition(cells: list[Cell]) -> bool:
+    """Whether a sheet has headlines with numbers that are others now."""
+    return any(
+        cell.kind == "markdown"
+        and (headline := _HEADLINE.match(cell.source))
+        and cell.id == f"task-{NUMBERS.get(headline[1])}"
+        for cell in cells
+    )
+
+
 def as_today(cells: list[Cell]) -> list[Cell]:
     """A sheet's cells under today's names; a sheet of this release stays as it is.
 
     Numbers of exercises may mean others in a later release, so `check` and `hint` are looked at
-    only in a sheet of the first edition.
+    only in a sheet of an earlier edition.
     """
-    return [_as_today(cell) for cell in cells] if first_edition_sheet(cells) else cells
+    if first_edition_sheet(cells):
+        return [_as_today(cell) for cell in cells]
+    if of_second_edition(cells):
+        return [replace(cell, source=_with_slugs(cell.source, NUMBERS))
+                if cell.kind == "code" else cell for cell in cells]  # fmt: skip
+    return cells
 
 
 def _as_today(cell: Cell) -> Cell:

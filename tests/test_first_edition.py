@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -23,6 +22,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from editions import FIRST_EDITION, ROOT, clone_at, course, git, in_place, is_here
 
 from course_grading import notebooks, renamed, runner, submissions
 from course_grading.asking import ask_all, draw
@@ -32,8 +32,6 @@ from course_grading.judging import judge
 from course_grading.notebooks import RELEASED
 from course_grading.specs import EXERCISES, sheet_of
 
-ROOT = Path(__file__).parents[1]
-FIRST_EDITION = "216983d"
 MINE = {
     "id": "a1b2c3d4", "cell_type": "code", "metadata": {}, "execution_count": None, "outputs": [],
     "source": "from course_lib.lab import zoo  # a cell of my own\nhint('2.1')",
@@ -44,51 +42,9 @@ CANNOT_RUN = {"stretch-best-pair"}
 """Exercises whose answers called functions of the laboratory that are not there any more."""
 
 
-def git(folder: Path, *arguments: str | Path) -> str:
-    who = ("-c", "user.name=A learner", "-c", "user.email=learner@example.org")
-    done = subprocess.run(["git", *who, *arguments], cwd=folder, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def course(clone: Path, command: str, module: str) -> str:
-    """What a command says; it runs the code that stands in the clone when it starts."""
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", module, command, "--exercises", "exercises"],
-        cwd=clone, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(clone)},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A first edition full of answers, whose origin holds the working tree as its next commit."""
-    if (
-        not (ROOT / ".git").exists()
-        or git(ROOT, "rev-parse", "--is-shallow-repository") == "true\n"
-    ):
-        pytest.skip("the history is not here: git fetch --unshallow brings it")
-    folder = tmp_path_factory.mktemp("first edition")
-    upstream, mine = folder / "upstream", folder / "mine"
-    git(folder, "clone", "--quiet", "--no-checkout", ROOT, upstream)
-    git(upstream, "checkout", "--quiet", "-B", "main", "HEAD")
-    git(upstream, "rm", "-r", "--quiet", ".")
-    names = git(ROOT, "ls-files", "--cached", "--others", "--exclude-standard").splitlines()
-    for name in names:
-        if (ROOT / name).exists() and not name.startswith(
-            "exercises/"
-        ):  # a learner's are their own
-            (upstream / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, upstream / name)
-    (upstream / "exercises").mkdir(exist_ok=True)
-    for path in RELEASED.glob("*.ipynb"):
-        shutil.copy(path, upstream / "exercises" / path.name)
-    git(upstream, "add", "--all")
-    git(upstream, "commit", "--quiet", "--allow-empty", "--message", "The working tree")
-    git(folder, "clone", "--quiet", "--branch", "main", upstream, mine)
-    git(mine, "reset", "--quiet", "--hard", FIRST_EDITION)
-    return mine
+    return clone_at(FIRST_EDITION, tmp_path_factory.mktemp("first edition"))
 
 
 def answer_everything(clone: Path) -> dict[str, str]:
@@ -118,16 +74,6 @@ def slug_of(cell_id: str) -> str:
     return cell_id.removeprefix("answer-")
 
 
-def in_place(clone: Path) -> dict[str, str]:
-    """The answers that stand in the sheets' answer cells, by cell id."""
-    return {
-        cell.id: cell.source
-        for path in (clone / "exercises").glob("*.ipynb")
-        for cell in notebooks.read(path)
-        if cell.role == "answer"
-    }
-
-
 def solved_sheet(name: str, folder: Path, with_ids: bool = True) -> Path:
     """A sheet that the first edition shipped, with its answers, as some editor saved it."""
     notebook = json.loads(git(ROOT, "show", f"{FIRST_EDITION}:solutions/{name}.ipynb"))
@@ -138,12 +84,7 @@ def solved_sheet(name: str, folder: Path, with_ids: bool = True) -> Path:
     return path
 
 
-def first_edition_is_here() -> bool:
-    asked = ["git", "cat-file", "-e", FIRST_EDITION]
-    return (ROOT / ".git").exists() and not subprocess.run(asked, cwd=ROOT).returncode
-
-
-@pytest.mark.skipif(not first_edition_is_here(), reason="the history is not here")
+@pytest.mark.skipif(not is_here(FIRST_EDITION), reason="the history is not here")
 @pytest.mark.parametrize("name", renamed.FIRST_EDITION)
 @pytest.mark.parametrize("with_ids", [True, False], ids=["ids", "grade ids alone"])
 def test_every_sheet_of_the_first_edition_is_known(
@@ -154,7 +95,7 @@ def test_every_sheet_of_the_first_edition_is_known(
     assert today(f"{name}.ipynb") in [one.sheet.name for one in found]
 
 
-@pytest.mark.skipif(not first_edition_is_here(), reason="the history is not here")
+@pytest.mark.skipif(not is_here(FIRST_EDITION), reason="the history is not here")
 @pytest.mark.parametrize("name", renamed.FIRST_EDITION)
 def test_the_answer_to_an_old_question_counts_unless_it_is_listed(
     name: str, tmp_path: Path
@@ -175,7 +116,7 @@ def test_the_answer_to_an_old_question_counts_unless_it_is_listed(
             assert (verdict.verdict == "passed") == (slug not in renamed.ASKED_ANEW), slug
 
 
-@pytest.mark.skipif(not first_edition_is_here(), reason="the history is not here")
+@pytest.mark.skipif(not is_here(FIRST_EDITION), reason="the history is not here")
 def test_grading_a_sheet_of_the_first_edition_says_so(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,4 +1,4 @@
-"""Exercises of lesson 16: choosing."""
+"""Exercises of lesson 19: choosing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lesson 16: right answers written in other styles."""
+"""Lesson 19: right answers written in other styles."""
 
 import math
 from statistics import fmean

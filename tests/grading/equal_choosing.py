@@ -1,4 +1,4 @@
-"""Small changes to lesson 16's solutions that leave them right, and why."""
+"""Small changes to lesson 19's solutions that leave them right, and why."""
 
 LOWEST = "in `lowest_worst = min(map(max, left.values()), default=0)`"
 TEXTS = "in `for text in ([*range(20)], [0, 1, 5, 6, 20], [2, 9, 30]):`"

@@ -1,4 +1,4 @@
-"""Lesson 16: wrong answers that must be refused."""
+"""Lesson 19: wrong answers that must be refused."""
 
 import math
 from statistics import mean

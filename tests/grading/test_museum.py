@@ -26,7 +26,7 @@ every_exhibit = pytest.mark.parametrize(
 
 def labels(room):
     """The lessons that each label in the sheet names, in the sheet's order."""
-    cells = read(RELEASED / "17_museum.ipynb")
+    cells = read(RELEASED / "20_museum.ipynb")
     text = "\n".join(cell.source for cell in cells if cell.id.startswith(f"labels-{room.slug}-"))
     assert len(LABEL.findall(text)) == len(re.findall(r"^- ", text, re.MULTILINE))
     return [{*filter(None, lessons)} for _, *lessons in LABEL.findall(text)]

@@ -45,7 +45,7 @@ def shown(output, pictures=None):
     [
         ("[a](../docs/notation.md)", "[a](../docs/notation.md)"),
         ("[a](03_other_waves.ipynb)", "[a](03_other_waves.md)"),
-        ("[a](../exercises/17_museum.ipynb)", "[a](../exercises/17_museum.md)"),
+        ("[a](../exercises/20_museum.ipynb)", "[a](../exercises/20_museum.md)"),
         ("[a](../README.md#gpu)", "[a](../index.md#gpu)"),
         ("[`a`](#wheels)", "[`a`](#wheels)"),
         ("[a](https://example.org/a.md)", "[a](https://example.org/a.md)"),

@@ -89,7 +89,7 @@ def _list(
             for file in files
         )
         lines.append(f'<li id="{id}"><strong>{html.escape(what)}:</strong> {inside}</li>')
-    museum = '<a href="exercises/17_museum.html">17 · The museum</a>'
+    museum = '<a href="exercises/20_museum.html">20 · The museum</a>'
     lines.append(f"<li><strong>Through every door once more, to find bugs:</strong> {museum}</li>")
     return f'<ul class="map-list">{"".join(lines)}</ul>'
 

@@ -54,7 +54,7 @@ def text_page(markdown: str, file: str, source_address: str, pictures: Pictures)
 
 def contents(sheets: dict[str, Any]) -> str:
     """The order of all pages: lessons, with the museum as the last one, then everything else."""
-    museum = "exercises/17_museum"
+    museum = "exercises/20_museum"
     lessons = sorted(page for page in PAGES.values() if page.startswith("notebooks/"))
     entries = {
         PAGES[file]: f"{title(notebook).removeprefix('Exercises ')} <{PAGES[file]}>"
