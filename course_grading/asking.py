@@ -72,15 +72,7 @@ class Plain:
 
 def draw(exercise: Exercise, rng: Random) -> list[Any]:
     """The questions: encoded cases, or for a test to write the versions in a random order."""
-    if exercise.kind in ("predict", "measure"):
-        return [None]
-    if exercise.kind == "test":
-        return rng.sample(range(len(exercise.versions)), len(exercise.versions))
-    assert exercise.cases is not None, f"exercise {exercise.slug} has no cases"
-    return [
-        {name: encode(value) for name, value in exercise.drawn(case, place).items()}
-        for place, case in enumerate(exercise.cases(rng))
-    ]
+    return exercise.questions(rng)
 
 
 def ask_all(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from random import Random
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from course_grading.domain import Argument, Tensors, as_view
-from course_grading.values import ROUNDINGS
+from course_grading.values import ROUNDINGS, encode
 from course_lab.errors import CourseError
 
 Kind = Literal["implement", "repair", "predict", "measure", "test", "design"]
@@ -59,60 +59,69 @@ class Version:
     """Shown when a learner's test misjudges this version: what to look at."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Exercise:
-    """One exercise.
+    """One exercise: what all kinds of them have. The learner defines `name`."""
 
-    The learner defines `name`. What that is depends on the kind:
-
-    - implement, repair: a function, called with every case and compared with `reference`;
-      where the reference raises ValueError, so must the answer;
-    - predict, measure: a number, compared with `reference` within `relative_tolerance`;
-    - design: a function that returns something of the learner's own, which has no single right
-      value; `weighing(value, *case)` makes plain values of what comes back, or
-      `evidence(opened, *case)` does, which calls what `opening` makes of the answer where the
-      answer is; these must have the form of the reference's and all `properties`;
-    - test: a function that takes an implementation, returns for a right one and raises for a
-      wrong one; it is run on all `versions`, and points follow the wrong versions it rejects.
-    """
-
+    kind: ClassVar[Kind]
     slug: str
     """For machines: in cell ids, results and links."""
     title: str
-    kind: Kind
     minutes: int
     points: int
     name: str
     hints: tuple[str, ...]
     mistakes: tuple[Mistake, ...]
     reference: Any
-    cases: Callable[[Random], list[Case]] | None = None
-    domain: Mapping[str, Argument] = field(default_factory=dict)
+    forbidden: tuple[str, ...] = ()
+    """Names in the course's packages that do what is asked: an answer with one is not attempted."""
+    number: str = ""
+    """For people: "2.1" is the first exercise of lesson 02; see `numbered`."""
+
+    def questions(self, rng: Random) -> list[Any]:
+        """What an answer is asked: of a number there is nothing to ask."""
+        return [None]
+
+    @property
+    def evidence(self) -> Callable[..., Any] | None:
+        """Of a design, see there."""
+        return None
+
+    @property
+    def opening(self) -> Callable[..., Any] | None:
+        """Of a design, see there."""
+        return None
+
+    @property
+    def functions(self) -> tuple[Callable[..., Any], ...]:
+        """What a learner's test is run on."""
+        return ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Function(Exercise):
+    """A function, called with every case and compared with `reference`.
+
+    Where the reference raises ValueError, so must the answer.
+    """
+
+    cases: Callable[[Random], list[Case]]
+    domain: Mapping[str, Argument]
     """What each argument may be: the sheet prints it, and the cases keep to it and cover it."""
-    evidence: Callable[..., Any] | None = None
-    """For a design, see above."""
-    opening: Callable[..., Any] | None = None
-    """Called as opening(answer, ...), beside the answer, by `evidence`, which is with the judge."""
-    weighing: Callable[..., Any] | None = None
-    """For a design whose answer gives plain values."""
     properties: tuple[Property, ...] = ()
-    versions: tuple[Version, ...] = ()
-    relative_tolerance: float = 0.0
     roundings: float = ROUNDINGS
     """How many roundings of the promised dtype an element may be off, see `values.allowed`."""
     scale: Callable[..., Any] | None = None
     """From a case to how large the numbers are that a right answer rounds, see `values.allowed`."""
     widened: bool = True
     """Whether the reference also holds for inputs in float64. Not where dtypes are the subject."""
-    forbidden: tuple[str, ...] = field(default=())
-    """Names in the course's packages that do what is asked: an answer with one is not attempted."""
-    number: str = ""
-    """For people: "2.1" is the first exercise of lesson 02; see `numbered`."""
 
-    @property
-    def functions(self) -> tuple[Callable[..., Any], ...]:
-        """Of the versions, what a learner's test is run on."""
-        return tuple(version.function for version in self.versions)
+    def questions(self, rng: Random) -> list[dict[str, Any]]:
+        """Encoded cases."""
+        return [
+            {name: encode(value) for name, value in self.drawn(case, place).items()}
+            for place, case in enumerate(self.cases(rng))
+        ]
 
     def drawn(self, case: Case, place: int) -> Case:
         """The case as it is asked: in every second one, tensors that may be views are views."""
@@ -121,6 +130,72 @@ class Exercise:
             name: as_view(value) if place % 2 and name in views else value
             for name, value in case.items()
         }
+
+
+class Implement(Function):
+    """A function to be written."""
+
+    kind = "implement"
+
+
+class Repair(Function):
+    """A function that somebody got wrong."""
+
+    kind = "repair"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Design(Function):
+    """A function that returns something of the learner's own, which has no single right value.
+
+    `weighing(value, *case)` makes plain values of what comes back, or `evidence(opened, *case)`
+    does, which calls what `opening` makes of the answer where the answer is. These values must have
+    the form of the reference's and all `properties`.
+    """
+
+    kind = "design"
+    evidence: Callable[..., Any] | None = None
+    opening: Callable[..., Any] | None = None
+    """Called as opening(answer, ...), beside the answer, by `evidence`, which is with the judge."""
+    weighing: Callable[..., Any] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Value(Exercise):
+    """A number, compared with `reference` within `relative_tolerance`."""
+
+    relative_tolerance: float = 0.0
+
+
+class Predict(Value):
+    """A number to be found by thinking."""
+
+    kind = "predict"
+
+
+class Measure(Value):
+    """A number to be found by a run."""
+
+    kind = "measure"
+
+
+@dataclass(frozen=True, kw_only=True)
+class WriteTest(Exercise):
+    """A function that takes an implementation, returns for a right one and raises for a wrong one.
+
+    It is run on all `versions`, and points follow the wrong versions that it rejects.
+    """
+
+    kind = "test"
+    versions: tuple[Version, ...]
+
+    def questions(self, rng: Random) -> list[int]:
+        """The versions' numbers, in a random order."""
+        return rng.sample(range(len(self.versions)), len(self.versions))
+
+    @property
+    def functions(self) -> tuple[Callable[..., Any], ...]:
+        return tuple(version.function for version in self.versions)
 
 
 def numbered(sheets: Mapping[str, Sequence[Exercise]]) -> dict[str, Exercise]:

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from course_grading import facts
 from course_grading.asking import Outcome, ask, ask_all
-from course_grading.exercise import STUB, Exercise, Mistake
+from course_grading.exercise import STUB, Design, Exercise, Function, Mistake, Value, WriteTest
 from course_grading.values import (
     ROUNDINGS,
     Other,
@@ -50,10 +50,11 @@ def judge(exercise: Exercise, questions: list[Any], outcomes: list[Outcome]) -> 
         raise ValueError(f"{len(questions)} questions were asked, the answers cannot be read")
     if not_attempted(exercise, outcomes):
         return Verdict("not attempted", message=f"`{exercise.name}` is still to be written.")
-    if exercise.kind in ("predict", "measure"):
+    if isinstance(exercise, Value):
         return _judge_number(exercise, decode(outcomes[0].get("value")), outcomes[0])
-    if exercise.kind == "test":
+    if isinstance(exercise, WriteTest):
         return _judge_test(exercise, questions, outcomes)
+    assert isinstance(exercise, Function)
     return _judge_function(exercise, questions, weighed(exercise, questions, outcomes))
 
 
@@ -61,7 +62,7 @@ def weighed(
     exercise: Exercise, questions: list[dict[str, Any]], outcomes: list[Outcome]
 ) -> list[Outcome]:
     """With what the exercise makes of each value, if it does."""
-    if not exercise.weighing:
+    if not isinstance(exercise, Design) or not exercise.weighing:
         return outcomes
     found = []
     for question, outcome in zip(questions, outcomes, strict=True):
@@ -84,7 +85,7 @@ def not_attempted(exercise: Exercise, outcomes: list[Outcome]) -> bool:
 
     Torch raises NotImplementedError as well, where it has no kernel for a dtype.
     """
-    if exercise.kind in ("predict", "measure") and "value" in outcomes[0]:
+    if isinstance(exercise, Value) and "value" in outcomes[0]:
         return outcomes[0]["value"] in (None, {"other": "ellipsis"})
     stub = ("NotImplementedError", STUB)
     return all((outcome.get("raised"), outcome.get("message")) == stub for outcome in outcomes)
@@ -108,7 +109,7 @@ class Truth:
     case: dict[str, Any]
     scale: Any
 
-    def right(self, exercise: Exercise) -> Right:
+    def right(self, exercise: Function) -> Right:
         """What an answer is compared with."""
         value = decode(self.outcome["value"])
         return Right(value, decode(self.exact["value"]), self.scale, exercise.roundings)
@@ -121,8 +122,8 @@ def _of_the_spec(
     exercise: Exercise, answer: Any, questions: list[Any], again: bool = False
 ) -> list[Outcome]:
     """What a spec's own answer gives; the last ones are kept, since checks are run repeatedly."""
-    how = (exercise.evidence, exercise.weighing)
-    key = (exercise.slug, how, answer, json.dumps(questions), again)
+    weighing = exercise.weighing if isinstance(exercise, Design) else None
+    key = (exercise.slug, (exercise.evidence, weighing), answer, json.dumps(questions), again)
     if key not in _asked:
         _asked[key] = weighed(exercise, questions, ask_all(exercise, answer, questions, again))
     _asked.move_to_end(key)
@@ -131,7 +132,7 @@ def _of_the_spec(
     return _asked[key]
 
 
-def truths(exercise: Exercise, questions: list[Any]) -> list[Truth]:
+def truths(exercise: Function, questions: list[Any]) -> list[Truth]:
     """The reference's answers to `questions`."""
     given = _of_the_spec(exercise, exercise.reference, questions)
     wide = [_widened(question) for question in questions] if exercise.widened else questions
@@ -157,7 +158,7 @@ def _wide(value: Any) -> Any:
     return type(value)(map(_wide, value)) if isinstance(value, (list, tuple)) else value
 
 
-def _judge_function(exercise: Exercise, questions: list[Any], outcomes: list[Outcome]) -> Verdict:
+def _judge_function(exercise: Function, questions: list[Any], outcomes: list[Outcome]) -> Verdict:
     right = truths(exercise, questions)
     problems = [find_problem(exercise, *one) for one in zip(right, outcomes, strict=True)]
     failing = [i for i, problem in enumerate(problems) if problem]
@@ -197,7 +198,7 @@ def _to_show(problems: list[Problem | None]) -> int:
 
 
 def _fact(
-    exercise: Exercise, right: list[Truth], outcomes: list[Outcome], problems: list[Problem | None]
+    exercise: Function, right: list[Truth], outcomes: list[Outcome], problems: list[Problem | None]
 ) -> Mistake | None:
     """What is true of an answer that no mistake describes."""
     failing = [
@@ -224,7 +225,7 @@ def _fact(
 
 
 def _common(
-    exercise: Exercise, right: list[Truth], problems: list[Problem | None]
+    exercise: Function, right: list[Truth], problems: list[Problem | None]
 ) -> Mistake | None:
     """What sets the calls that went wrong apart, unless an error was right in one of them."""
     pairs = list(zip(right, problems, strict=True))
@@ -234,7 +235,7 @@ def _common(
     return facts.common(exercise.domain, cases, [bool(problem) for problem in problems])
 
 
-def find_problem(exercise: Exercise, truth: Truth, outcome: Outcome) -> Problem | None:
+def find_problem(exercise: Function, truth: Truth, outcome: Outcome) -> Problem | None:
     """What is wrong with one outcome: at the first call, or when it was asked once more."""
     problem = _first_problem(exercise, truth, outcome)
     if problem or "again" not in outcome:
@@ -247,7 +248,7 @@ IN_PLACE = "  changed its input in place: work on a new one (x = x * 2, not x *=
 SECOND_CALL = "  the first call was right, but not the second, with the same inputs after others:"
 
 
-def _first_problem(exercise: Exercise, truth: Truth, outcome: Outcome) -> Problem | None:
+def _first_problem(exercise: Function, truth: Truth, outcome: Outcome) -> Problem | None:
     """The form comes first, then side effects, properties, values."""
     if "raised" in truth.outcome:
         return _refusal_problem(truth.outcome, outcome)
@@ -420,7 +421,7 @@ def _inexact(dtype: torch.dtype) -> bool:
 
 
 def _named_mistake(
-    exercise: Exercise,
+    exercise: Function,
     questions: list[Any],
     right: list[Truth],
     outcomes: list[Outcome],
@@ -457,7 +458,7 @@ def _kind_of(problem: Problem | None) -> str:
 
 
 def _named_here(
-    exercise: Exercise, questions: list[Any], right: list[Truth], outcomes: list[Outcome], at: int
+    exercise: Function, questions: list[Any], right: list[Truth], outcomes: list[Outcome], at: int
 ) -> Mistake | None:
     """The one mistake that gives what the answer gives in the call that is shown.
 
@@ -487,7 +488,7 @@ def _many_values(value: Any) -> bool:
     return isinstance(value, float)
 
 
-def _fail_alike(exercise: Exercise, truth: Truth, wrong: Outcome, outcome: Outcome) -> bool:
+def _fail_alike(exercise: Function, truth: Truth, wrong: Outcome, outcome: Outcome) -> bool:
     """Whether two outcomes, both wrong, are wrong in the same way."""
     if "raised" in truth.outcome:  # both should have refused: what they gave instead is no matter
         return ("raised" in wrong) == ("raised" in outcome)
@@ -510,7 +511,7 @@ def _fail_alike(exercise: Exercise, truth: Truth, wrong: Outcome, outcome: Outco
     return _fail_alike(exercise, truth, *second)
 
 
-def _same_but_for_rounding(exercise: Exercise, truth: Truth, theirs: Any, got: Any) -> bool:
+def _same_but_for_rounding(exercise: Function, truth: Truth, theirs: Any, got: Any) -> bool:
     """Whether two wrong results, both far from right, differ by what is rounded on the way."""
     far = replace(truth.right(exercise), roundings=10 * exercise.roundings)
     problems = [disagreement(far, value) for value in (theirs, got)]
@@ -522,7 +523,7 @@ def _same_but_for_rounding(exercise: Exercise, truth: Truth, theirs: Any, got: A
 # Numbers
 
 
-def _judge_number(exercise: Exercise, value: Any, outcome: Outcome) -> Verdict:
+def _judge_number(exercise: Value, value: Any, outcome: Outcome) -> Verdict:
     if "raised" in outcome:
         message = f"`{exercise.name}` raised {outcome['raised']}: {outcome.get('message', '')}"
         return _failed(message, None)
@@ -541,7 +542,7 @@ def _judge_number(exercise: Exercise, value: Any, outcome: Outcome) -> Verdict:
     return _failed(message, next(close, None))
 
 
-def _near(exercise: Exercise, number: float, right: Any) -> bool:
+def _near(exercise: Value, number: float, right: Any) -> bool:
     target = float(right() if callable(right) else right)
     # the last digits of a float are not the learner's to get right
     rounding = max(1e-6 * min(1.0, abs(target)), 1e-9 * abs(target))
@@ -560,7 +561,7 @@ BROKEN = (
 )
 
 
-def _judge_test(exercise: Exercise, questions: list[int], outcomes: list[Outcome]) -> Verdict:
+def _judge_test(exercise: WriteTest, questions: list[int], outcomes: list[Outcome]) -> Verdict:
     asked = sorted(zip(questions, outcomes, strict=True), key=lambda pair: pair[0])
     rejected = {i: outcome for i, outcome in asked if "raised" in outcome}
     right = [i for i in rejected if exercise.versions[i].right]
@@ -583,7 +584,7 @@ def _judge_test(exercise: Exercise, questions: list[int], outcomes: list[Outcome
 
 
 def _refused_right(
-    exercise: Exercise, right: list[int], outcome: Outcome, mistake: Mistake | None
+    exercise: WriteTest, right: list[int], outcome: Outcome, mistake: Mistake | None
 ) -> Verdict:
     """The verdict on a test that rejects right versions, of which the first gave `outcome`."""
     version = exercise.versions[right[0]]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from course_grading.domain import inputs
-from course_grading.exercise import STUB, Exercise
+from course_grading.exercise import STUB, Exercise, Function
 from course_grading.notebooks import (
     AFTERWARDS,
     BUTTON,
@@ -72,8 +72,9 @@ def with_spec(cells: list[Cell], exercises: Mapping[str, Exercise]) -> list[Cell
             ends[cell.exercise] = place
     for slug, place in ends.items():
         text = INPUTS.sub("", written[place].source).rstrip()
-        if domain := exercises[slug].domain:
-            text += f"\n\n{inputs(domain)}"
+        exercise = exercises[slug]
+        if isinstance(exercise, Function) and exercise.domain:
+            text += f"\n\n{inputs(exercise.domain)}"
         written[place] = replace(written[place], source=text)
     return written
 

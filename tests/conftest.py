@@ -33,8 +33,13 @@ settings.load_profile("repeatable")
 # The order of the files. `make test` gives whole files to two processes, and the last ones to
 # begin should be short. Of the others, lessons take longest.
 
-SLOW = ["test_web.py", "test_browser.py", "test_specs.py", "test_refused.py", "test_attacks.py"]
-SLOW += ["test_both_ways.py", "test_first_edition.py", "test_blind.py", "test_grading_hostile.py"]
+SLOW = ["test_web.py", "test_browser.py", "test_answers.py", "test_specs.py", "test_attacks.py"]
+SLOW += [
+    "test_both_ways.py",
+    "test_first_edition.py",
+    "test_second_edition.py",
+    "test_grading_hostile.py",
+]
 
 
 def pytest_configure(config):

@@ -1,8 +1,10 @@
-"""All exercises, sheet by sheet. What a file of specs is about is in its name."""
+"""All exercises, sheet by sheet. A folder is a subject, a file in it an exercise."""
 
 from __future__ import annotations
 
 import os
+from importlib import import_module
+from types import ModuleType
 
 from course_grading import exercise, renamed
 from course_grading.exercise import Exercise
@@ -27,25 +29,37 @@ from course_grading.specs import (
     yarn,
 )
 
+SUBJECTS = {
+    "00_start_here": start_here,
+    "01_attention_is_order_blind": order_blind,
+    "02_sinusoidal_encoding": sinusoidal,
+    "03_other_waves": other_waves,
+    "04_learned_positions": learned,
+    "05_relative_bias": relative_bias,
+    "06_linear_bias": linear_bias,
+    "07_shaw_and_transformer_xl": shaw_and_transformer_xl,
+    "08_rotary_encoding": rotary,
+    "09_rotary_in_practice": rotary_in_practice,
+    "10_rotary_costs": rotary_costs,
+    "11_train_short_test_long": long_texts,
+    "12_why_rope_falls": rope_falls,
+    "13_stretching_rope": stretching,
+    "14_stretching_while_reading": growing_texts,
+    "15_yarn_and_beyond": yarn,
+    "19_choosing": choosing,
+    "20_museum": museum,
+}
+"""The subject of each sheet, which is a folder of specs."""
+
+
+def _load(subject: ModuleType) -> tuple[Exercise, ...]:
+    """The exercises of a subject: each file is named after its slug, and has one EXERCISE."""
+    files = (f"{subject.__name__}.{slug.replace('-', '_')}" for slug in subject.EXERCISES)
+    return tuple(import_module(file).EXERCISE for file in files)
+
+
 SHEETS: dict[str, tuple[Exercise, ...]] = {
-    "00_start_here": start_here.EXERCISES,
-    "01_attention_is_order_blind": order_blind.EXERCISES,
-    "02_sinusoidal_encoding": sinusoidal.EXERCISES,
-    "03_other_waves": other_waves.EXERCISES,
-    "04_learned_positions": learned.EXERCISES,
-    "05_relative_bias": relative_bias.EXERCISES,
-    "06_linear_bias": linear_bias.EXERCISES,
-    "07_shaw_and_transformer_xl": shaw_and_transformer_xl.EXERCISES,
-    "08_rotary_encoding": rotary.EXERCISES,
-    "09_rotary_in_practice": rotary_in_practice.EXERCISES,
-    "10_rotary_costs": rotary_costs.EXERCISES,
-    "11_train_short_test_long": long_texts.EXERCISES,
-    "12_why_rope_falls": rope_falls.EXERCISES,
-    "13_stretching_rope": stretching.EXERCISES,
-    "14_stretching_while_reading": growing_texts.EXERCISES,
-    "15_yarn_and_beyond": yarn.EXERCISES,
-    "19_choosing": choosing.EXERCISES,
-    "20_museum": museum.EXERCISES,
+    sheet: _load(subject) for sheet, subject in SUBJECTS.items()
 }
 EXERCISES: dict[str, Exercise] = exercise.numbered(SHEETS)
 

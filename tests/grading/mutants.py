@@ -3,8 +3,8 @@
     .venv/bin/python tests/grading/mutants.py [SLUG ...]
 
 A mutant differs from the solution in one place: an operator, a comparison, a number, a cast, an
-argument or a branch. One that passes is either right after all, and then EQUAL says why, or the
-check has a hole. The exit status is 1 if a mutant passes that EQUAL does not have.
+argument or a branch. One that passes is either right after all, and then the exercise's answers say
+why in a part `equal`, or the check has a hole. The exit status is 1 if one passes without a reason.
 """
 
 from __future__ import annotations
@@ -18,21 +18,18 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import redirect_stdout, suppress
-from importlib import import_module
 from io import StringIO
-from pathlib import Path
 from random import Random
 from typing import Any
 
 import torch
+from answers import equal, sheet_cells
 
 from course_grading.asking import ask_all, draw
 from course_grading.exercise import Exercise
 from course_grading.judging import judge
-from course_grading.notebooks import AFTERWARDS, read
 from course_grading.specs import EXERCISES, sheet_of
 
-SOLUTIONS = Path(__file__).parents[2] / "solutions"
 SECONDS = 8.0
 """Of computing, in which a mutant must have been asked: one may never end."""
 SEEDS = ("a", "b")  # beside the draw that `check` always makes
@@ -44,10 +41,6 @@ SWAPS: dict[type[ast.AST], tuple[type[ast.AST], ...]] = {
     ast.Lt: (ast.LtE, ast.Gt), ast.LtE: (ast.Lt,), ast.Gt: (ast.GtE, ast.Lt), ast.GtE: (ast.Gt,),
     ast.Eq: (ast.NotEq,), ast.NotEq: (ast.Eq,), ast.And: (ast.Or,), ast.Or: (ast.And,),
 }  # fmt: skip
-EQUAL: dict[str, dict[str, str]] = {}
-"""Mutants that are right after all: slug to what was changed, or how that ends, to the reason."""
-for path in sorted(Path(__file__).parent.glob("equal_*.py")):
-    EQUAL |= import_module(path.stem).EQUAL
 
 
 def mutants(source: str) -> Iterator[tuple[str, str]]:
@@ -113,18 +106,6 @@ def _drop_call(twin: ast.Call) -> None:
     twin.func, twin.args, twin.keywords = ast.Name("_same", ast.Load()), [inner], []
 
 
-def sheet_cells(sheet: str) -> tuple[list[str], dict[str, str]]:
-    """The cells that a sheet's answers may need, and its answers by slug."""
-    cells = [
-        cell
-        for cell in read(SOLUTIONS / f"{sheet}.ipynb")
-        if cell.kind == "code" and not cell.id.startswith(AFTERWARDS)
-    ]
-    setup = [cell.source for cell in cells if cell.role == "other"]
-    answers = {cell.exercise: cell.source for cell in cells if cell.role == "answer"}
-    return [source for source in setup if "grade_button()" not in source], answers
-
-
 class TooSlow(KeyboardInterrupt):
     """A mutant that may never end. Asking lets this pass, as it lets Ctrl-C pass."""
 
@@ -133,7 +114,7 @@ def _stop(*_: object) -> None:
     raise TooSlow
 
 
-def passes(exercise: Exercise, setup: list[str], source: str) -> bool:
+def passes(exercise: Exercise, setup: tuple[str, ...], source: str) -> bool:
     """Whether an answer passes on the draw that `check` makes, or on another."""
     namespace: dict[str, Any] = {"_same": lambda x: x}
     signal.setitimer(signal.ITIMER_PROF, SECONDS)
@@ -159,7 +140,7 @@ def passes(exercise: Exercise, setup: list[str], source: str) -> bool:
 
 def explained(slug: str, what: str) -> str | None:
     """Why this mutant may pass."""
-    reasons = (reason for ends, reason in EQUAL.get(slug, {}).items() if what.endswith(ends))
+    reasons = (reason for ends, reason in equal(slug).items() if what.endswith(ends))
     return next(reasons, None)
 
 

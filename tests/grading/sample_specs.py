@@ -8,7 +8,17 @@ from random import Random
 import torch
 from torch import Tensor
 
-from course_grading.exercise import Case, Exercise, Mistake, Property, Version, numbered
+from course_grading.exercise import (
+    Case,
+    Exercise,
+    Implement,
+    Mistake,
+    Predict,
+    Property,
+    Version,
+    WriteTest,
+    numbered,
+)
 
 
 def scaled(x: Tensor, factor: float) -> Tensor:
@@ -39,11 +49,10 @@ MISTAKES = (
 )
 
 
-def function(number: int, **more: object) -> Exercise:
+def function(number: int, kind: type[Exercise] = Implement, **more: object) -> Exercise:
     settings: dict[str, object] = {
         "slug": f"scale-{number}",
         "title": f"Scale {number}",
-        "kind": "implement",
         "minutes": 1,
         "points": 2,
         "name": f"scale_{number}",
@@ -51,9 +60,10 @@ def function(number: int, **more: object) -> Exercise:
         "mistakes": MISTAKES,
         "reference": scaled,
         "cases": cases,
+        "domain": {},
         "forbidden": ("scaled", "sinusoidal_encoding"),
     }
-    return Exercise(**{**settings, **more})  # type: ignore[arg-type]
+    return kind(**{**settings, **more})  # type: ignore[arg-type]
 
 
 def a_test(implementation: object) -> None:
@@ -70,14 +80,14 @@ TEST = COUNT + 2
 EXERCISES = numbered({
     "09_sample": (
         *(function(number) for number in range(1, COUNT + 1)),
-        Exercise(
-            slug=f"scale-{NUMBER}", title="A number", kind="predict", minutes=1, points=1,
+        Predict(
+            slug=f"scale-{NUMBER}", title="A number", minutes=1, points=1,
             name="guess",
             hints=("Count.",), reference=lambda: 42.0, relative_tolerance=0.01,
             mistakes=(Mistake("off by one", "Count again.", 43.0), Mistake("half", "Both.", 21.0)),
         ),
-        Exercise(
-            slug=f"scale-{TEST}", title="A test", kind="test", minutes=1, points=3,
+        WriteTest(
+            slug=f"scale-{TEST}", title="A test", minutes=1, points=3,
             name="test_square",
             hints=("Negative numbers?",), reference=a_test,
             mistakes=(

@@ -34,7 +34,7 @@ def test_a_shortcut_is_found_and_named(cells: list[str]) -> None:
     "cell",
     [
         "from course_grading.specs import find\nmine = find('9.1').reference",
-        "import course_grading.specs.sinusoidal as s\nmine = s._encoding",
+        "import course_grading.specs.sinusoidal.common as s\nmine = s.encoding_of",
         "import course_grading as grading\nmine = grading.specs.find('9.1').reference",
         "import course_lib\ndef mine(x): return course_grading.specs.find('9.1').reference(x)",
         "import importlib\nmine = importlib.import_module('course_grading.specs').find",

@@ -346,9 +346,9 @@ def test_hints_come_one_at_a_time(sample: None, capsys: pytest.CaptureFixture[st
 
 
 def test_the_library_s_own_function_is_no_attempt(sample: None) -> None:
-    from course_grading.specs import sinusoidal
+    from course_grading.specs.sinusoidal import common
 
-    sinusoidal_encoding = type(sinusoidal._encoding)(
+    sinusoidal_encoding = type(common.encoding_of)(
         scaled.__code__, {"__name__": "course_lib.encodings.absolute"}, "sinusoidal_encoding"
     )
 

@@ -7,9 +7,12 @@ import torch
 from labels_museum import LABELS, MORE_TURN, one_head
 
 from course_grading.notebooks import RELEASED, read
-from course_grading.specs import SHEETS, exhibits
-from course_grading.specs.museum import EXERCISES as ROOMS
+from course_grading.specs import SHEETS
+from course_grading.specs.museum.common import BASE, theta
+from course_grading.specs.museum.museum_reach import stretching
+from course_grading.specs.museum.museum_table import cosines
 
+ROOMS = SHEETS["20_museum"]
 every_room = pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.slug)
 LABEL = re.compile(r"^- \*(.+?)\* \(lessons? (\d\d)(?: and (\d\d))?\)\. ", re.MULTILINE)
 
@@ -93,15 +96,15 @@ def test_the_numbers_in_labels_and_reasons_are_right():
     assert 80 < 10_000 ** (-255 / 512) / 10_000 ** (-510 / 512) < 120  # "about a hundred times"
 
     rough = version_of("keeps what the first dtype rounded")(64)
-    exact = exhibits.cosines(2000, 0, exhibits.BASE, 64)
+    exact = cosines(2000, 0, BASE, 64)
     rough(2000, dtype=torch.bfloat16)
     assert 0.00190 < (rough(2000) - exact).abs().max() <= 0.00196
     served = version_of("frequencies in a buffer")(64).to(torch.bfloat16)
     off = (served(1000, offset=1000) - exact[1000:]).abs().max()
     assert f"{(served(1, offset=1000) - exact[1000]).abs().max():.2f}" == "0.43" and off > 0.4
-    shares = (served.frequencies.double() / exhibits.theta(64) - 1).abs()
+    shares = (served.frequencies.double() / theta(64) - 1).abs()
     assert 1 / 300 < shares.max() < 1 / 256
-    angles = 1000 * (served.frequencies.double() - exhibits.theta(64))
+    angles = 1000 * (served.frequencies.double() - theta(64))
     assert f"{angles.abs().max():.2f}" == "0.44"
 
     table = torch.arange(32.0)[:, None]
@@ -120,7 +123,7 @@ def test_the_numbers_in_labels_and_reasons_are_right():
     assert (last[:, 1:] == last[:, -1:]).all() and (last[:, 0] < last[:, 1]).all()
 
     ramp = version_of("a ramp over pair numbers")(64, 10_000.0, 2048)(8192)
-    assert f"{ramp[15] / exhibits.stretching(64, 10_000.0, 2048)(8192)[15]:.1f}" == "1.8"
+    assert f"{ramp[15] / stretching(64, 10_000.0, 2048)(8192)[15]:.1f}" == "1.8"
 
 
 def test_the_museum_is_large():

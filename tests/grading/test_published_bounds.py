@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import torch
-from mutants import sheet_cells
+from answers import sheet_cells
 
 from course_grading.specs import EXERCISES, sheet_of
 

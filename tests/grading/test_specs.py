@@ -9,7 +9,6 @@ from random import Random
 from typing import Any
 
 import pytest
-from alternatives import ALTERNATIVES
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from samples import SLOW_TOO
@@ -24,9 +23,6 @@ from course_grading.values import encode
 ALL = list(EXERCISES.values())
 FUNCTIONS = [exercise for exercise in ALL if exercise.kind in ("implement", "repair", "design")]
 WRONG = [(exercise, mistake) for exercise in ALL for mistake in exercise.mistakes]
-RIGHT = [
-    (EXERCISES[slug], right) for slug, functions in ALTERNATIVES.items() for right in functions
-]
 
 
 def by_id(exercise: Any) -> str | None:
@@ -62,33 +58,12 @@ def test_no_wrong_answer_ever_passes(exercise: Exercise, rng: Random) -> None:
     assert judge(exercise, questions, answers).verdict == "passed"
 
 
-@pytest.mark.parametrize(("exercise", "right"), RIGHT, ids=by_id)
-def test_differently_written_right_answers_pass(exercise: Exercise, right: Any) -> None:
-    for seed in (exercise.slug, "another"):
-        verdict = judged(exercise, right, Random(seed))
-        assert verdict.verdict == "passed", verdict.message
-
-
-@pytest.mark.parametrize("seed", [15, 26, 85])
-def test_a_place_may_be_rounded_to_either_side_of_a_row(seed: int) -> None:
-    """In float32 the last of 24 places in 8 rows is a little below 7, in these draws visibly."""
-    for right in ALTERNATIVES["learned-stretch"]:
-        verdict = judged(EXERCISES["learned-stretch"], right, Random(seed))
-        assert verdict.verdict == "passed", verdict.message
-
-
-@pytest.mark.parametrize("exercise", FUNCTIONS, ids=by_id)
-def test_a_function_has_two_more_right_answers(exercise: Exercise) -> None:
-    assert len(ALTERNATIVES.get(exercise.slug, [])) >= 2
-
-
 @pytest.mark.parametrize("exercise", ALL, ids=by_id)
 def test_an_exercise_is_complete(exercise: Exercise) -> None:
     enough = 4 if exercise in FUNCTIONS else 2
     assert len(exercise.mistakes) >= enough
     assert exercise.hints and all(len(hint.split()) < 160 for hint in exercise.hints)
     assert exercise.minutes > 0 and exercise.points > 0
-    assert (exercise.cases is not None) == (exercise in FUNCTIONS)
     if exercise.kind == "test":
         kinds = [version.right for version in exercise.versions]
         assert kinds.count(True) >= 2 and kinds.count(False) >= 3
@@ -98,7 +73,6 @@ def test_an_exercise_is_complete(exercise: Exercise) -> None:
 def test_case_arguments_are_the_reference_s(exercise: Exercise) -> None:
     called = exercise.evidence or exercise.reference
     names = list(inspect.signature(called).parameters)[1 if exercise.evidence else 0 :]
-    assert exercise.cases
     for case in exercise.cases(Random(1)):
         assert list(case) == names[: len(case)]
 
@@ -106,7 +80,6 @@ def test_case_arguments_are_the_reference_s(exercise: Exercise) -> None:
 @pytest.mark.parametrize("exercise", FUNCTIONS, ids=by_id)
 def test_every_draw_keeps_to_the_declared_domain_and_covers_it(exercise: Exercise) -> None:
     """What the sheet says of the inputs is what an answer meets, no more and no less."""
-    assert exercise.cases
     for seed in (exercise.slug, "a", "b"):
         drawn = [
             exercise.drawn(case, place) for place, case in enumerate(exercise.cases(Random(seed)))
@@ -134,7 +107,6 @@ TIED = {
 @pytest.mark.parametrize("exercise", FUNCTIONS, ids=by_id)
 def test_every_number_and_all_positions_are_varied_alone(exercise: Exercise) -> None:
     """So that nothing can be kept under the other arguments."""
-    assert exercise.cases
     cases = [
         {name: json.dumps(encode(value)) for name, value in case.items()}
         for case in exercise.cases(Random(exercise.slug))

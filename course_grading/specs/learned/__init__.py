@@ -1,0 +1,11 @@
+"""Exercises of lesson 04: why not learn a table?"""
+
+EXERCISES = (
+    "learned-parameters",
+    "learned-stretch",
+    "learned-alike-untrained",
+    "learned-padded-batch",
+    "learned-test",
+    "learned-continue",
+)
+"""Slugs, in the order of the sheet; each has a file of its name."""
