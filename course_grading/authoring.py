@@ -9,7 +9,7 @@ from typing import Any
 import nbformat
 from nbclient import NotebookClient
 
-from course_grading.notebooks import KERNEL, NotebookError, as_text, write
+from course_grading.sheets.notebooks import KERNEL, NotebookError, as_text, write
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 

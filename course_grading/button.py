@@ -8,8 +8,9 @@ import threading
 import time
 from pathlib import Path
 
-from course_grading import runner, submissions
 from course_grading.report import html_table
+from course_grading.running import runner
+from course_grading.sheets import submissions
 
 
 def grade_button() -> None:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
-from course_grading.asking import ask_all, draw
 from course_grading.exercise import Exercise
-from course_grading.forbidden import forbidden_in_object, shortcut
 from course_grading.judging import judge
-from course_grading.sheets import counted
-from course_grading.verdicts import Verdict, next_step
+from course_grading.judging.asking import ask_all, draw
+from course_grading.judging.forbidden import forbidden_in_object, shortcut
+from course_grading.judging.verdicts import Verdict, next_step
+from course_grading.sheets.release import counted
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -13,9 +13,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import NoReturn
 
-from course_grading import notebooks, report, runner, submissions
+from course_grading import report
 from course_grading.classes.command import add_arguments as add_class_arguments
 from course_grading.classes.command import grade_class
+from course_grading.running import runner
+from course_grading.sheets import notebooks, submissions
 from course_lab.command_line import Arguments, add_command, folder_for, home
 from course_lab.command_line import run as run_command
 from course_lab.errors import CourseError
@@ -77,14 +79,14 @@ def _seconds(text: str) -> float:
 
 def exercises(arguments: Arguments) -> int:
     """Generate the exercise notebooks, around those that were changed."""
-    from course_grading import sheets, workspace
+    from course_grading.sheets import release, workspace
 
     known = import_module(arguments.specs).EXERCISES
     released = arguments.released
     before = {path.name: notebooks.read(path) for path in released.glob("*.ipynb")}
     if arguments.solutions.is_dir():
         for path in sorted(arguments.solutions.glob("*.ipynb")):
-            if sheets.write_specs_into(path, known):
+            if release.write_specs_into(path, known):
                 print(f"{path}: brought in line with the specs")
         workspace.release(arguments.solutions, released, known)
     for line in workspace.refresh(arguments.exercises, released, before, arguments.force):
@@ -94,8 +96,8 @@ def exercises(arguments: Arguments) -> int:
 
 def reset(arguments: Arguments) -> int:
     """Bring one answer cell back."""
-    from course_grading import workspace
     from course_grading.exercise import find
+    from course_grading.sheets import workspace
 
     exercise = find(import_module(arguments.specs).EXERCISES, arguments.exercise)
     print(workspace.reset(arguments.exercises, arguments.released, exercise))
@@ -104,7 +106,7 @@ def reset(arguments: Arguments) -> int:
 
 def update(arguments: Arguments) -> int:
     """Pull a newer release and carry the answers over."""
-    from course_grading import workspace
+    from course_grading.sheets import workspace
 
     for line in workspace.update(arguments.exercises):
         print(line)

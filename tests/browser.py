@@ -25,8 +25,8 @@ from typing import Any
 
 from playwright.sync_api import ConsoleMessage, Locator, Page, sync_playwright
 
+from course_grading.sheets.workspace import release
 from course_grading.specs import EXERCISES
-from course_grading.workspace import release
 
 ROOT = Path(__file__).parents[1]
 NEEDED = ["Makefile", "tools", ".jupyter", "pyproject.toml", "constraints.txt", "README.md"]

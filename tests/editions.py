@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from course_grading import notebooks
-from course_grading.notebooks import RELEASED
+from course_grading.sheets import notebooks
+from course_grading.sheets.notebooks import RELEASED
 
 ROOT = Path(__file__).parents[1]
 FIRST_EDITION = "216983d"

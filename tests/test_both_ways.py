@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 from jupyter_client.manager import start_new_kernel
 
-from course_grading import notebooks, runner, sheets
-from course_grading.notebooks import RELEASED
+from course_grading.running import runner
+from course_grading.sheets import notebooks, release
+from course_grading.sheets.notebooks import RELEASED
 from course_grading.specs import EXERCISES
 
 ROOT = Path(__file__).parents[1]
@@ -49,7 +50,7 @@ def test_every_solution_earns_full_points(tmp_path, chosen):
             if cell.role == "other" and not cell.id.startswith("task-"):
                 cell = replace(cell, id=f"{cell.id}-{solution.stem}")
             solved.append(cell)
-            released.append(replace(cell, source=sheets.without_solution(cell.source)))
+            released.append(replace(cell, source=release.without_solution(cell.source)))
     notebooks.write(tmp_path / "released" / "all.ipynb", notebooks.as_notebook(released))
     notebooks.write(tmp_path / "all.ipynb", notebooks.as_notebook(solved))
 
@@ -65,7 +66,7 @@ def test_all_exercises_belong_to_a_notebook():
 
 @every_solution
 def test_released_and_learners_copies_are_what_the_solution_generates(solution):
-    generated = sheets.generate(solution, EXERCISES)
+    generated = release.generate(solution, EXERCISES)
     released = json.loads((RELEASED / solution.name).read_text())
     assert json.loads(json.dumps(generated)) == unsplit(released)
     assert committed_exercise(solution.name) in (None, (RELEASED / solution.name).read_text())
@@ -133,14 +134,14 @@ def test_a_solution_is_green_and_prints_what_is_stored(solution, kernel):
 @every_solution
 def test_an_untouched_exercise_is_red_at_exactly_its_checks(solution, kernel):
     kernel.run("%reset -f")
-    cells = code_cells(sheets.generate(solution, EXERCISES))
+    cells = code_cells(release.generate(solution, EXERCISES))
     red = [cell["id"] for cell in cells if not kernel.run(cell["source"])]
     assert red == [f"check-{e.slug}" for e in exercises_of(solution)]
 
 
 def test_untouched_exercises_earn_nothing(tmp_path):
     for solution in SOLUTIONS:
-        notebooks.write(tmp_path / solution.name, sheets.generate(solution, EXERCISES))
+        notebooks.write(tmp_path / solution.name, release.generate(solution, EXERCISES))
     report = runner.grade(sorted(tmp_path.glob("*.ipynb")), SETTINGS)
     assert report.points == 0
     assert {verdict for _, verdict, _ in points(report)} == {"not attempted"}

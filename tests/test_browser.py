@@ -17,7 +17,7 @@ import browser
 import nbformat
 import pytest
 
-from course_grading import notebooks
+from course_grading.sheets import notebooks
 from course_grading.specs import SHEETS, find
 
 WHOLE_LESSONS = "COURSE_WHOLE_LESSONS" in os.environ

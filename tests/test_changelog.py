@@ -6,7 +6,7 @@ import re
 import tomllib
 from pathlib import Path
 
-from course_grading import renamed
+from course_grading.sheets import renamed
 from course_grading.specs import EXERCISES, SHEETS, sheet_of
 
 ROOT = Path(__file__).parents[1]

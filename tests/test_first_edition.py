@@ -24,12 +24,13 @@ from random import Random
 import pytest
 from editions import FIRST_EDITION, ROOT, clone_at, course, git, in_place, is_here
 
-from course_grading import notebooks, renamed, runner, submissions
-from course_grading.asking import ask_all, draw
-from course_grading.assembling import assemble
 from course_grading.cli import main
 from course_grading.judging import judge
-from course_grading.notebooks import RELEASED
+from course_grading.judging.asking import ask_all, draw
+from course_grading.running import runner
+from course_grading.sheets import notebooks, renamed, submissions
+from course_grading.sheets.assembling import assemble
+from course_grading.sheets.notebooks import RELEASED
 from course_grading.specs import EXERCISES, sheet_of
 
 MINE = {

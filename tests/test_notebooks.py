@@ -9,7 +9,7 @@ import pytest
 
 from course_grading import findings
 from course_grading.claims import claims, page
-from course_grading.notebooks import RELEASED
+from course_grading.sheets.notebooks import RELEASED
 from course_lab import zoo
 from course_lab.figures.explorer import MIME, MOST_SETTINGS
 

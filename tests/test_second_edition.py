@@ -13,8 +13,10 @@ from pathlib import Path
 import pytest
 from editions import ROOT, SECOND_EDITION, clone_at, course, git, in_place, is_here
 
-from course_grading import notebooks, renamed, runner, specs, submissions
-from course_grading.notebooks import RELEASED
+from course_grading import specs
+from course_grading.running import runner
+from course_grading.sheets import notebooks, renamed, submissions
+from course_grading.sheets.notebooks import RELEASED
 from course_grading.specs import EXERCISES
 
 pytestmark = pytest.mark.skipif(not is_here(SECOND_EDITION), reason="the history is not here")

@@ -16,9 +16,9 @@ from course_grading.classes.handed_in import HandedIn, Who, collect
 from course_grading.classes.results import Class
 from course_grading.classes.store import Store, key_of
 from course_grading.classes.work import Sheet
-from course_grading.notebooks import write_text
-from course_grading.runner import Settings
-from course_grading.verdicts import printable
+from course_grading.running.graded import printable
+from course_grading.running.runner import Settings
+from course_grading.sheets.notebooks import write_text
 from course_lab.command_line import Arguments
 from course_lab.errors import CourseError
 
@@ -71,7 +71,7 @@ def grade_class(arguments: Arguments) -> int:
     """Grade what a class handed in, and write pages and tables of it; 0 if all has its result."""
     from tqdm import tqdm
 
-    from course_grading.classes import sandbox
+    from course_grading.running import sandbox
 
     limits = None
     if arguments.sandbox == "bubblewrap" and not arguments.scheduler:

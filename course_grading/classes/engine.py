@@ -12,11 +12,12 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from course_grading.classes.handed_in import Who
-from course_grading.classes.sandbox import unusable
 from course_grading.classes.store import Store, version
 from course_grading.classes.work import Result, Sheet, dask_setup, grade_sheets
-from course_grading.runner import Settings, exercises_of
-from course_grading.verdicts import Graded, GradedNotebook, Verdict
+from course_grading.judging.verdicts import Verdict
+from course_grading.running.graded import Graded, GradedNotebook
+from course_grading.running.runner import Settings, exercises_of
+from course_grading.running.sandbox import unusable
 from course_lab.errors import CourseError
 
 if TYPE_CHECKING:

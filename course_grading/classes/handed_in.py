@@ -26,10 +26,10 @@ from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from course_grading import notebooks
 from course_grading.classes.archives import File, files_inside, files_of
-from course_grading.notebooks import NotebookError
-from course_grading.submissions import NOT_OURS, alike
+from course_grading.sheets import notebooks
+from course_grading.sheets.notebooks import NotebookError
+from course_grading.sheets.submissions import NOT_OURS, alike
 from course_lab.errors import CourseError
 
 LAYOUTS = {

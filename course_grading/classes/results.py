@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 from course_grading.classes.handed_in import Who
 from course_grading.classes.roster import Row
-from course_grading.notebooks import Listed
-from course_grading.runner import exercises_of
-from course_grading.verdicts import printable
+from course_grading.running.graded import printable
+from course_grading.running.runner import exercises_of
+from course_grading.sheets.notebooks import Listed
 
 LONG = (
     "learner", "notebook", "exercise", "number", "points", "max_points", "verdict", "mistake",

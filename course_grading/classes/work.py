@@ -19,9 +19,9 @@ from tempfile import mkdtemp
 from typing import Any
 
 from course_grading.classes.handed_in import Who
-from course_grading.runner import Service, Settings
-from course_grading.submissions import Submission
-from course_grading.verdicts import MachineFailed
+from course_grading.running.graded import MachineFailed
+from course_grading.running.runner import Service, Settings
+from course_grading.sheets.submissions import Submission
 
 Result = dict[str, Any]
 

@@ -6,8 +6,9 @@ import os
 from importlib import import_module
 from types import ModuleType
 
-from course_grading import exercise, renamed
-from course_grading.exercise import Exercise
+from course_grading.exercise import Exercise, numbered
+from course_grading.exercise import find as find_among
+from course_grading.sheets import renamed
 from course_grading.specs import (
     choosing,
     growing_texts,
@@ -61,7 +62,7 @@ def _load(subject: ModuleType) -> tuple[Exercise, ...]:
 SHEETS: dict[str, tuple[Exercise, ...]] = {
     sheet: _load(subject) for sheet, subject in SUBJECTS.items()
 }
-EXERCISES: dict[str, Exercise] = exercise.numbered(SHEETS)
+EXERCISES: dict[str, Exercise] = numbered(SHEETS)
 
 
 def find(name: str) -> Exercise:
@@ -72,7 +73,7 @@ def find(name: str) -> Exercise:
     """
     name = renamed.in_sheet(name, os.environ.get("JPY_SESSION_NAME", ""))  # JupyterLab's own
     numbers = {one.number for one in EXERCISES.values()}
-    return exercise.find(EXERCISES, name if name in numbers else renamed.NUMBERS.get(name, name))
+    return find_among(EXERCISES, name if name in numbers else renamed.NUMBERS.get(name, name))
 
 
 def sheet_of(exercise: Exercise) -> str:

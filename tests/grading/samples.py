@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 import sample_specs
 
-from course_grading import notebooks, sheets
 from course_grading.exercise import Exercise
-from course_grading.runner import Settings, grade
+from course_grading.running.runner import Settings, grade
+from course_grading.sheets import notebooks, release
 
 NAME = "09_sample.ipynb"
 SLOW_TOO = bool(os.environ.get("COURSE_SLOW_TESTS"))
@@ -48,7 +48,7 @@ def solved(slugs: list[str]) -> Cells:
     ]
     for slug in slugs:
         exercise = sample_specs.EXERCISES[slug]
-        task = f"{sheets.headline(exercise)}*\n\nDo it."
+        task = f"{release.headline(exercise)}*\n\nDo it."
         cells.append(
             {"id": f"task-{slug}", "cell_type": "markdown", "metadata": {}, "source": task}
         )
@@ -56,7 +56,7 @@ def solved(slugs: list[str]) -> Cells:
             ("answer", solution(exercise)),
             ("check", f'check("{slug}", {exercise.name})'),
         ):
-            data = sheets.nbgrader_metadata(role, exercise)
+            data = release.nbgrader_metadata(role, exercise)
             cells.append(cell(f"{role}-{slug}", source, nbgrader=data))
     return [*cells, cell("grade-button", "grade_button()")]
 
@@ -89,7 +89,7 @@ class Workshop:
         self.solutions = folder / "solutions"
         self.path = self.exercises / name
         save(self.solutions / name, solved(ids))
-        generated = sheets.generate(self.solutions / name, sample_specs.EXERCISES)
+        generated = release.generate(self.solutions / name, sample_specs.EXERCISES)
         notebooks.write(self.released / name, generated)
         self.cells: Cells = cells_of(self.released / name)
 

@@ -12,9 +12,9 @@ from mutants import mutants
 from samples import SLOW_TOO
 from torch import Tensor
 
-from course_grading.asking import Outcome, ask_all
 from course_grading.exercise import Exercise, Function
-from course_grading.judging import weighed
+from course_grading.judging.asking import Outcome, ask_all
+from course_grading.judging.comparing import weighed
 from course_grading.specs import EXERCISES, sheet_of
 from course_grading.values import decode
 

@@ -13,14 +13,15 @@ import pytest
 from sample_specs import NUMBER, TEST
 from samples import NAME, RIGHT, MakeWorkshop, Workshop, cell, save
 
-from course_grading import notebooks, rounds
-from course_grading.asking import cell_source, draw
-from course_grading.runner import Settings, clean_environment, grade
+from course_grading.judging.asking import cell_source, draw
+from course_grading.running import rounds
+from course_grading.running.graded import LONGEST
+from course_grading.running.runner import Settings, clean_environment, grade
+from course_grading.sheets import notebooks
 from course_grading.specs import EXERCISES
-from course_grading.verdicts import LONGEST
 
 PATCHED = """
-import course_grading.asking as asking
+import course_grading.judging.asking as asking
 _ask_all = asking.ask_all
 def cheat(exercise, answer, questions, again=False):
     if exercise.kind == "test":
@@ -134,12 +135,19 @@ def test_what_a_kernel_is_sent_needs_no_specs(kind: str, tmp_path: Path) -> None
         for exercise in EXERCISES.values()
         if exercise.kind == kind
     ]
-    blocked = ["course_grading.specs", "course_grading.exercise", "course_grading.judging"]
+    blocked = [
+        "course_grading.specs",
+        "course_grading.exercise",
+        "course_grading.judging.comparing",
+    ]
     lines = [
         f"import sys; sys.modules.update(dict.fromkeys({blocked!r}))",
         "import pickle, base64, json",
     ]
-    lines += ["import course_grading.asking as asking", "def _answer_cell(asked, namespace):"]
+    lines += [
+        "import course_grading.judging.asking as asking",
+        "def _answer_cell(asked, namespace):",
+    ]
     lines += ["    pickle.loads(base64.b64decode(json.loads(asked)[4]))"]
     lines += [source.splitlines()[1] for source in cells]
     script = tmp_path / "kernel.py"
@@ -242,7 +250,7 @@ def test_a_judge_that_is_stopped_does_not_hold_up_the_rest(
     request = {"path": str(shop.path), "sheet": str(shop.released / NAME),
                "specs": "sample_specs", "limits": limits, "ticket": "1"}  # fmt: skip
     impatient = (
-        "from course_grading import rounds, service\n"
+        "from course_grading.running import rounds, service\n"
         "rounds.SETUP, rounds.STALLED = 1.0, 5.0\nservice.main()"
     )
     done = subprocess.run(
@@ -402,7 +410,7 @@ def scale_1(x, factor):
     return x * factor
 """
 SHOUTED = """
-import course_grading.asking as asking
+import course_grading.judging.asking as asking
 asking.ask = lambda answer, arguments: {"raised": "E", "message": "m" * 300_000}
 def scale_2(x, factor): return x
 """
@@ -422,7 +430,7 @@ def test_what_a_message_carries_is_counted_whole_and_shown_cut(workshop: MakeWor
 @pytest.mark.skipif(sys.platform != "linux", reason="limits memory on Linux alone")
 def test_a_judge_has_a_limit_of_memory() -> None:
     code = (
-        "from course_grading import processes\nprocesses.limit_memory(100_000_000)\n"
+        "from course_grading.running import processes\nprocesses.limit_memory(100_000_000)\n"
         "bytearray(50_000_000)\ntry: bytearray(200_000_000)\nexcept MemoryError: print('no')"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from samples import Cells, cell, save
 
-from course_grading import notebooks
-from course_grading.carrying import OldSheet, carry
-from course_grading.notebooks import Cell
-from course_grading.renamed import as_today, source
+from course_grading.sheets import notebooks
+from course_grading.sheets.carrying import OldSheet, carry
+from course_grading.sheets.notebooks import Cell
+from course_grading.sheets.renamed import as_today, source
 
 
 def sheet(*slugs: str, answers: dict[str, str] | None = None) -> Cells:

@@ -11,11 +11,10 @@ import torch
 from sample_specs import EXERCISES, TEST, function
 from torch import Tensor
 
-from course_grading import facts
-from course_grading.asking import ask_all, draw
-from course_grading.domain import Number, Tensors
 from course_grading.exercise import Mistake
-from course_grading.judging import judge
+from course_grading.exercise.domain import Number, Tensors
+from course_grading.judging import facts, judge
+from course_grading.judging.asking import ask_all, draw
 
 PLAIN = function(1, mistakes=(), cases=lambda rng: [
     {"x": torch.tensor([[1.0, 2.0], [3.0, 5.0]]), "factor": 2.0},

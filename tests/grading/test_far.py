@@ -7,7 +7,7 @@ import json
 import pytest
 import torch
 
-from course_grading.far import Far, Line, connected, written
+from course_grading.judging.far import Far, Line, connected, written
 from course_lib.encodings import ALiBi, PositionScheme
 from course_lib.model import DecoderConfig
 

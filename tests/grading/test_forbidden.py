@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sample_specs import function
 
-from course_grading.forbidden import forbidden_in_cells, forbidden_in_object
+from course_grading.judging.forbidden import forbidden_in_cells, forbidden_in_object
 
 EXERCISE = function(1, name="mine", forbidden=("scaled", "Scaler"))
 ABSOLUTE = "course_lib.encodings.absolute"

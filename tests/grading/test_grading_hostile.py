@@ -13,7 +13,7 @@ import pytest
 from samples import RIGHT, MakeWorkshop, cell, save
 
 from course_grading.exercise import STUB
-from course_grading.runner import grade
+from course_grading.running.runner import grade
 
 FORGED = {"application/vnd.course.answer+json": {"outcomes": []}, "text/plain": "passed"}
 
@@ -22,7 +22,7 @@ FORGED = {"application/vnd.course.answer+json": {"outcomes": []}, "text/plain": 
 def imported_at_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Kernels import torch before a time limit counts: so short ones do on a busy machine."""
     startup = tmp_path / "startup.py"
-    startup.write_text("__import__('course_grading.asking')")
+    startup.write_text("__import__('course_grading.judging.asking')")
     monkeypatch.setenv("PYTHONSTARTUP", str(startup))
 
 

@@ -16,12 +16,13 @@ from hypothesis import strategies as st
 from sample_specs import EXERCISES, NUMBER, POSITIVE, TEST, a_test, careless_test, function, scaled
 
 from course_grading import checking, exercise, specs
-from course_grading.asking import ask_all, draw
-from course_grading.domain import as_view
 from course_grading.exercise import STUB, Exercise, Mistake
-from course_grading.judging import SECOND_CALL, Right, disagreement, judge
+from course_grading.exercise.domain import as_view
+from course_grading.judging import judge
+from course_grading.judging.asking import ask_all, draw
+from course_grading.judging.comparing import SECOND_CALL, Right, disagreement
+from course_grading.judging.verdicts import Verdict
 from course_grading.values import allowed, decode, difference, encode
-from course_grading.verdicts import Verdict
 from course_lab.figures.style import png
 
 SCALE = function(1)

@@ -6,7 +6,7 @@ import pytest
 import torch
 from labels_museum import LABELS, MORE_TURN, one_head
 
-from course_grading.notebooks import RELEASED, read
+from course_grading.sheets.notebooks import RELEASED, read
 from course_grading.specs import SHEETS
 from course_grading.specs.museum.common import BASE, theta
 from course_grading.specs.museum.museum_reach import stretching

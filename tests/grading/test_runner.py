@@ -15,11 +15,15 @@ import sample_specs
 import torch
 from samples import MakeWorkshop, cell, cells_of, save
 
-from course_grading import asking, cli, notebooks, rounds, runner
+from course_grading import cli
 from course_grading.checking import verdict_on
-from course_grading.forbidden import forbidden_in_cells
-from course_grading.notebooks import Listed, NotebookError
-from course_grading.verdicts import Graded, Verdict
+from course_grading.judging import asking
+from course_grading.judging.forbidden import forbidden_in_cells
+from course_grading.judging.verdicts import Verdict
+from course_grading.running import rounds, runner
+from course_grading.running.graded import Graded
+from course_grading.sheets import notebooks
+from course_grading.sheets.notebooks import Listed, NotebookError
 
 DONE = {"event": "done"}
 

@@ -10,10 +10,10 @@ import pytest
 import sample_specs
 from samples import NAME, MakeWorkshop, save, solved
 
-from course_grading import sheets
 from course_grading.cli import main
 from course_grading.exercise import Exercise
-from course_grading.notebooks import read
+from course_grading.sheets import release
+from course_grading.sheets.notebooks import read
 from course_grading.specs import EXERCISES, SHEETS, sheet_of
 
 ROOT = Path(__file__).parents[2]
@@ -56,17 +56,17 @@ def test_the_command_writes_what_the_spec_says(workshop: MakeWorkshop) -> None:
 @every_sheet
 def test_a_solved_sheet_says_what_the_specs_say(name: str) -> None:
     cells = read(ROOT / "solutions" / f"{name}.ipynb")
-    assert sheets.with_spec(cells, EXERCISES) == cells
+    assert release.with_spec(cells, EXERCISES) == cells
     sources = {cell.id: cell.source for cell in cells}
     exercises = [EXERCISES[exercise.slug] for exercise in SHEETS[name]]
     for exercise in exercises:
-        assert sources[f"task-{exercise.slug}"].startswith(sheets.headline(exercise))
-    totals = sheets.totals(exercises, "room" if "museum" in name else "exercise")
+        assert sources[f"task-{exercise.slug}"].startswith(release.headline(exercise))
+    totals = release.totals(exercises, "room" if "museum" in name else "exercise")
     assert totals in sources["title"]
 
 
 COUNTS = (
-    *sheets.NUMBER_WORDS, "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen",
+    *release.NUMBER_WORDS, "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen",
     "seventeen", "eighteen", "nineteen", "twenty",
 )  # fmt: skip
 TESTS = [one for one in EXERCISES.values() if one.kind == "test" and "museum" not in one.slug]
@@ -85,7 +85,7 @@ def test_a_task_says_on_how_many_versions_a_test_is_run(exercise: Exercise) -> N
 @pytest.mark.parametrize("name", WITH_LESSON[1:])  # lesson 00 has no section of exercises
 def test_a_lesson_says_how_many_exercises_and_minutes_its_sheet_has(name: str) -> None:
     sources = {cell.id: cell.source for cell in read(LESSONS / f"{name}.ipynb")}
-    count = sheets.NUMBER_WORDS[len(SHEETS[name])].capitalize()
+    count = release.NUMBER_WORDS[len(SHEETS[name])].capitalize()
     minutes = sum(exercise.minutes for exercise in SHEETS[name])
     says = f"[{count} exercises](../exercises/{name}.ipynb), {minutes} minutes: "
     assert says in sources["exercises"]

@@ -13,10 +13,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from samples import SLOW_TOO
 
-from course_grading.asking import ask_all, draw
-from course_grading.domain import Number, Positions
 from course_grading.exercise import Exercise, Mistake
-from course_grading.judging import Verdict, judge
+from course_grading.exercise.domain import Number, Positions
+from course_grading.judging import judge
+from course_grading.judging.asking import ask_all, draw
+from course_grading.judging.comparing import Verdict
 from course_grading.specs import EXERCISES, find
 from course_grading.values import encode
 

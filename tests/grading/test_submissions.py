@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from samples import NAME, MakeWorkshop, Workshop, save, solved
 
-from course_grading.runner import grade
-from course_grading.submissions import find
+from course_grading.running.runner import grade
+from course_grading.sheets.submissions import find
 from course_lab.errors import CourseError
 
 

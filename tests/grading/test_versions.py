@@ -7,8 +7,8 @@ import pytest
 import torch
 from samples import SLOW_TOO
 
-from course_grading.asking import ask_all, draw
 from course_grading.judging import judge
+from course_grading.judging.asking import ask_all, draw
 from course_grading.specs import EXERCISES
 
 TESTS = [one for one in EXERCISES.values() if one.kind == "test"]

@@ -11,9 +11,9 @@ import pytest
 import sample_specs
 from samples import NAME, MakeWorkshop, Workshop, cell, save, solved
 
-from course_grading import notebooks, workspace
 from course_grading.cli import main
-from course_grading.notebooks import NotebookError
+from course_grading.sheets import notebooks, workspace
+from course_grading.sheets.notebooks import NotebookError
 
 
 @pytest.fixture

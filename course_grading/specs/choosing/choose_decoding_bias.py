@@ -8,8 +8,8 @@ from random import Random
 import torch
 from torch import Tensor
 
-from course_grading.domain import Positions, Tensors
 from course_grading.exercise import Case, Mistake, Repair
+from course_grading.exercise.domain import Positions, Tensors
 from course_grading.specs.choosing.common import (
     by_keys,
     counted_from_zero,

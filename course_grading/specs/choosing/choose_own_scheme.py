@@ -10,8 +10,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from course_grading.domain import Described
 from course_grading.exercise import Case, Design, Mistake, Property
+from course_grading.exercise.domain import Described
 from course_grading.specs.choosing.common import (
     by_keys,
     counted_from_zero,

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from random import Random
 from statistics import mean, median
 
-from course_grading.domain import Described, Number
 from course_grading.exercise import Case, Implement, Mistake, Property
+from course_grading.exercise.domain import Described, Number
 
 Bits = dict[int, list[float]]
 

@@ -8,8 +8,8 @@ from random import Random
 from statistics import mean, stdev
 from typing import Any
 
-from course_grading.domain import Described, Number
 from course_grading.exercise import Case, Implement, Mistake, mistake
+from course_grading.exercise.domain import Described, Number
 
 Losses = dict[str, list[float]]
 

@@ -8,8 +8,8 @@ from random import Random
 import torch
 from torch import Tensor
 
-from course_grading.domain import Described, Positions, Tensors
 from course_grading.exercise import Case, Implement, Mistake, Property, mistake
+from course_grading.exercise.domain import Described, Positions, Tensors
 from course_grading.specs.draw import normal, shuffled
 from course_grading.specs.growing_texts.common import turned_by
 from course_grading.specs.stretching.common import frequencies_of, raised

@@ -9,8 +9,8 @@ from random import Random
 
 from torch import Tensor
 
-from course_grading.domain import Described, Number
 from course_grading.exercise import Case, Mistake, Property, Repair
+from course_grading.exercise.domain import Described, Number
 from course_grading.specs.stretching.common import (
     FIVE_DIGITS,
     LIBRARY,

@@ -8,8 +8,8 @@ from random import Random
 import torch
 from torch import Tensor
 
-from course_grading.domain import Masks, Tensors
 from course_grading.exercise import Case, Implement, Mistake, mistake
+from course_grading.exercise.domain import Masks, Tensors
 from course_grading.specs.draw import KEEPS_DTYPE, normal
 from course_grading.specs.learned.common import FLOATS, AddRows
 

@@ -7,8 +7,8 @@ from random import Random
 import torch
 from torch import Tensor
 
-from course_grading.domain import Number, Tensors
 from course_grading.exercise import Case, Mistake, Property, Repair, mistake
+from course_grading.exercise.domain import Number, Tensors
 from course_grading.specs.draw import normal
 from course_grading.specs.learned.common import (
     FLOATS,

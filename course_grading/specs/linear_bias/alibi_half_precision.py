@@ -6,8 +6,8 @@ from random import Random
 
 import torch
 
-from course_grading.domain import Positions, Tensors
 from course_grading.exercise import Case, Mistake, Property, Repair, mistake
+from course_grading.exercise.domain import Positions, Tensors
 from course_grading.specs.draw import normal
 from course_grading.specs.linear_bias.common import distances_of, powers
 

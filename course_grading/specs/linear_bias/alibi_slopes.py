@@ -8,8 +8,8 @@ from random import Random
 import torch
 from torch import Tensor
 
-from course_grading.domain import Number
 from course_grading.exercise import Case, Implement, Mistake
+from course_grading.exercise.domain import Number
 from course_grading.specs.linear_bias.common import (
     even_steps,
     powers,

@@ -9,8 +9,8 @@ from random import Random
 import torch
 from torch import Tensor
 
-from course_grading.domain import Integers, Number
 from course_grading.exercise import Case, Implement, Mistake, mistake
+from course_grading.exercise.domain import Integers, Number
 
 
 def _reaching(

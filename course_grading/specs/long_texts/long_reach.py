@@ -8,8 +8,8 @@ from random import Random
 import torch
 from torch import Tensor
 
-from course_grading.domain import Masks
 from course_grading.exercise import Case, Implement, Mistake
+from course_grading.exercise.domain import Masks
 
 Step = Callable[[Tensor, Tensor, Tensor], Tensor]
 

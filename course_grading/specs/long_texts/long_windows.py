@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-from course_grading.domain import Number
 from course_grading.exercise import Case, Implement, Mistake, mistake
+from course_grading.exercise.domain import Number
 
 Windows = list[tuple[int, int, int]]
 

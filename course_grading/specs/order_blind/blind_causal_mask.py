@@ -7,8 +7,8 @@ from random import Random
 import torch
 from torch import Tensor
 
-from course_grading.domain import Positions, Tensors
 from course_grading.exercise import Case, Implement, Mistake, mistake
+from course_grading.exercise.domain import Positions, Tensors
 from course_grading.specs.draw import normal, rounded_in, shuffled
 from course_grading.specs.order_blind.common import attention_with, causal_attention
 

@@ -6,8 +6,8 @@ from random import Random
 
 import torch
 
-from course_grading.domain import Tensors
 from course_grading.exercise import Case, Implement, Mistake
+from course_grading.exercise.domain import Tensors
 from course_grading.specs.draw import shuffled
 
 

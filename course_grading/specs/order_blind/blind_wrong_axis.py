@@ -7,8 +7,8 @@ from random import Random
 import torch
 from torch import Tensor
 
-from course_grading.domain import Positions, Tensors
 from course_grading.exercise import Case, Mistake, Repair, mistake
+from course_grading.exercise.domain import Positions, Tensors
 from course_grading.specs.draw import KEEPS_DTYPE, normal, rounded_in, shuffled
 
 

@@ -7,8 +7,8 @@ from random import Random
 import torch
 from torch import Tensor
 
-from course_grading.domain import Described, Number, Positions
 from course_grading.exercise import Case, Mistake, Repair, mistake
+from course_grading.exercise.domain import Described, Number, Positions
 from course_grading.specs.draw import COUNTS_ITSELF, shuffled
 from course_grading.specs.other_waves.common import (
     FARTHEST,

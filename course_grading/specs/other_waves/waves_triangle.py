@@ -9,8 +9,8 @@ from random import Random
 import torch
 from torch import Tensor
 
-from course_grading.domain import Number, Positions
 from course_grading.exercise import Case, Implement, Mistake, mistake
+from course_grading.exercise.domain import Number, Positions
 from course_grading.specs.draw import COUNTS_ITSELF, shuffled
 from course_grading.specs.other_waves.common import FARTHEST, TURN, Wave, triangle
 

@@ -10,8 +10,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from course_grading.domain import Number
 from course_grading.exercise import Case, Design, Mistake, Property
+from course_grading.exercise.domain import Number
 from course_grading.values import Other
 
 TEXT = 150

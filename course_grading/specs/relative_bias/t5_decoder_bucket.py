@@ -9,8 +9,8 @@ from random import Random
 import torch
 from torch import Tensor
 
-from course_grading.domain import Integers, Number
 from course_grading.exercise import Case, Mistake, Repair, mistake
+from course_grading.exercise.domain import Integers, Number
 from course_grading.specs.draw import shuffled
 
 

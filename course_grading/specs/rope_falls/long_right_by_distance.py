@@ -10,8 +10,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from course_grading.domain import Integers, Masks, Number
 from course_grading.exercise import Case, Mistake, Repair
+from course_grading.exercise.domain import Integers, Masks, Number
 
 
 def _shares(

@@ -9,8 +9,8 @@ from random import Random
 import torch
 from torch import Tensor
 
-from course_grading.domain import Masks, Number, Positions, Tensors
 from course_grading.exercise import Case, Implement, Mistake, mistake
+from course_grading.exercise.domain import Masks, Number, Positions, Tensors
 from course_grading.specs.draw import normal, shuffled
 
 

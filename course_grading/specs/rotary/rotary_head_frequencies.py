@@ -8,8 +8,8 @@ from random import Random
 import torch
 from torch import Tensor
 
-from course_grading.domain import Number, Positions, Tensors
 from course_grading.exercise import Case, Mistake, Repair, mistake
+from course_grading.exercise.domain import Number, Positions, Tensors
 from course_grading.specs.draw import KEEPS_DTYPE, shuffled
 from course_grading.specs.rotary.common import (
     LIBRARY,

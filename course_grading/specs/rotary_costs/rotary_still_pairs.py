@@ -9,8 +9,8 @@ from random import Random
 import torch
 from torch import Tensor
 
-from course_grading.domain import Number, Tensors
 from course_grading.exercise import Case, Implement, Mistake
+from course_grading.exercise.domain import Number, Tensors
 
 Change = Callable[[Tensor], Tensor]
 

@@ -9,8 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from course_grading.domain import Number, OneOf, Positions, Tensors
 from course_grading.exercise import Case, Implement, Mistake, mistake
+from course_grading.exercise.domain import Number, OneOf, Positions, Tensors
 from course_grading.specs.draw import KEEPS_DTYPE, normal, shuffled
 
 DTYPES = (torch.bfloat16, torch.float16, torch.float32, torch.float64)

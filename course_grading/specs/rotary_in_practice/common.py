@@ -8,7 +8,7 @@ from random import Random
 import torch
 from torch import Tensor
 
-from course_grading.domain import Tensors
+from course_grading.exercise.domain import Tensors
 from course_grading.specs.draw import normal
 
 LIBRARY = ("rotate", "Rotary", "rotation_table")

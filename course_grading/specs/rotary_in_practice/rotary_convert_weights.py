@@ -8,8 +8,8 @@ from random import Random
 import torch
 from torch import Tensor
 
-from course_grading.domain import Number, Tensors
 from course_grading.exercise import Case, Implement, Mistake, Property, mistake
+from course_grading.exercise.domain import Number, Tensors
 from course_grading.specs.rotary_in_practice.common import DTYPES, Alike, order_of, precise
 
 Order = Callable[[int], Tensor]

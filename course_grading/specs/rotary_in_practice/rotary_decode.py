@@ -8,8 +8,8 @@ from random import Random
 import torch
 from torch import Tensor
 
-from course_grading.domain import Tensors
 from course_grading.exercise import Case, Mistake, Property, Repair
+from course_grading.exercise.domain import Tensors
 from course_grading.specs.draw import normal, rounded_in
 from course_grading.specs.rotary_in_practice.common import (
     DTYPES,

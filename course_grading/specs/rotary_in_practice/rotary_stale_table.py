@@ -10,8 +10,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from course_grading.domain import Argument, Number, Positions, Tensors, as_view
 from course_grading.exercise import Case, Mistake, Property, Repair, mistake
+from course_grading.exercise.domain import Argument, Number, Positions, Tensors, as_view
 from course_grading.specs.draw import shuffled
 from course_grading.specs.rotary_in_practice.common import (
     DTYPES,

@@ -8,8 +8,8 @@ from random import Random
 import torch
 from torch import Tensor
 
-from course_grading.domain import Tensors
 from course_grading.exercise import Case, Implement, Mistake, mistake
+from course_grading.exercise.domain import Tensors
 from course_grading.specs.draw import normal
 from course_grading.specs.rotary_in_practice.common import Alike, halves_of, order_of
 

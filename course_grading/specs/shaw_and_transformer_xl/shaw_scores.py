@@ -8,8 +8,8 @@ from random import Random
 import torch
 from torch import Tensor
 
-from course_grading.domain import Positions, Tensors
 from course_grading.exercise import Case, Implement, Mistake, mistake
+from course_grading.exercise.domain import Positions, Tensors
 from course_grading.specs.draw import shuffled
 from course_grading.specs.shaw_and_transformer_xl.common import (
     DTYPES,

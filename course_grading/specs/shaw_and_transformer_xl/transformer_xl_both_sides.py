@@ -8,8 +8,8 @@ from random import Random
 import torch
 from torch import Tensor
 
-from course_grading.domain import Tensors
 from course_grading.exercise import Case, Mistake, Repair
+from course_grading.exercise.domain import Tensors
 from course_grading.specs.shaw_and_transformer_xl.common import (
     DTYPES,
     KEEPS_DTYPE_OF_Q,

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from course_grading.domain import Described, as_view
 from course_grading.exercise import Case, Implement, Mistake, mistake
+from course_grading.exercise.domain import Described, as_view
 from course_grading.specs.draw import normal
 from course_grading.specs.shaw_and_transformer_xl.common import pad_and_reshape
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from course_grading.domain import Number
+from course_grading.exercise.domain import Number
 
 Encoding = Callable[[Tensor, int, float], Tensor]
 

@@ -7,8 +7,8 @@ from random import Random
 import torch
 from torch import Tensor
 
-from course_grading.domain import Number, Positions
 from course_grading.exercise import Case, Implement, Mistake, mistake
+from course_grading.exercise.domain import Number, Positions
 from course_grading.specs.draw import COUNTS_ITSELF, shuffled
 from course_grading.specs.sinusoidal.common import (
     BASE,

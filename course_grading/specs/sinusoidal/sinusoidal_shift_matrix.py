@@ -7,8 +7,8 @@ from random import Random
 import torch
 from torch import Tensor
 
-from course_grading.domain import Described, Number
 from course_grading.exercise import Case, Implement, Mistake, Property, mistake
+from course_grading.exercise.domain import Described, Number
 from course_grading.specs.sinusoidal.common import (
     BASE,
     FARTHEST,

@@ -7,8 +7,8 @@ from random import Random
 import torch
 from torch import Tensor
 
-from course_grading.domain import Integers
 from course_grading.exercise import Case, Implement, Mistake
+from course_grading.exercise.domain import Integers
 from course_grading.specs.draw import normal
 
 VOCABULARY = 50_000

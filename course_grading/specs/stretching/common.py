@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from course_grading.domain import Argument, Described, Number
+from course_grading.exercise.domain import Argument, Described, Number
 
 LIBRARY = ("interpolated", "ntk_aware", "dynamic_ntk", "from_rope_parameters", "METHODS")
 

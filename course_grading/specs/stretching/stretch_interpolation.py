@@ -9,8 +9,8 @@ from random import Random
 import torch
 from torch import Tensor
 
-from course_grading.domain import Described, Number, Positions
 from course_grading.exercise import Case, Implement, Mistake, mistake
+from course_grading.exercise.domain import Described, Number, Positions
 from course_grading.specs.draw import COUNTS_ITSELF, shuffled
 from course_grading.specs.stretching.common import FIVE_DIGITS, LIBRARY, by_itself, frequencies_of
 

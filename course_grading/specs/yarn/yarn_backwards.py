@@ -9,8 +9,8 @@ from random import Random
 import torch
 from torch import Tensor
 
-from course_grading.domain import Described, Number, Positions
 from course_grading.exercise import Case, Mistake, Repair
+from course_grading.exercise.domain import Described, Number, Positions
 from course_grading.specs.yarn.common import (
     blend_of,
     frequencies_for,

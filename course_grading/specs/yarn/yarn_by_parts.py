@@ -9,8 +9,8 @@ from random import Random
 import torch
 from torch import Tensor
 
-from course_grading.domain import Number, Tensors
 from course_grading.exercise import Case, Implement, Mistake, Property
+from course_grading.exercise.domain import Number, Tensors
 from course_grading.specs.yarn.common import (
     blend_of,
     frequencies_for,

@@ -27,9 +27,9 @@ from tempfile import TemporaryDirectory
 from made_up import HOSTILE, SHEET, hand_in, in_a_hundred, kind_of
 
 from course_grading.classes.command import SEED
-from course_grading.classes.sandbox import Limits
 from course_grading.classes.store import FILE
-from course_grading.runner import Settings, grade
+from course_grading.running.runner import Settings, grade
+from course_grading.running.sandbox import Limits
 
 
 def workers_of(pid: int) -> list[int]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import cycle
 from pathlib import Path
 
-from course_grading import notebooks
+from course_grading.sheets import notebooks
 
 SHEET = "00_start_here.ipynb"
 ANSWER = "answer-start-count-places"

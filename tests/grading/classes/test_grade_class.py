@@ -17,10 +17,10 @@ import pytest
 from samples import NAME, RIGHT, MakeWorkshop, Workshop, save
 
 from course_grading.classes import engine
-from course_grading.classes.sandbox import unusable
 from course_grading.classes.store import FILE, Store
 from course_grading.classes.work import Sheet
-from course_grading.runner import Settings
+from course_grading.running.runner import Settings
+from course_grading.running.sandbox import unusable
 from course_lab.errors import CourseError
 
 SANDBOX = "none" if unusable() else "bubblewrap"

@@ -16,7 +16,7 @@ from course_grading.classes.handed_in import HandedIn
 from course_grading.classes.pages import FEEDBACK, write_pages
 from course_grading.classes.results import Class, Learner
 from course_grading.classes.roster import Row
-from course_grading.notebooks import Listed
+from course_grading.sheets.notebooks import Listed
 
 SHEETS = {
     "01_one.ipynb": [

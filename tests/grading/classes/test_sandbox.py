@@ -21,8 +21,8 @@ import pytest
 import sample_specs
 from samples import RIGHT, MakeWorkshop
 
-from course_grading.classes import sandbox, seccomp
-from course_grading.classes.sandbox import Limits, Sandbox, SandboxEnded
+from course_grading.running import sandbox, seccomp
+from course_grading.running.sandbox import Limits, Sandbox, SandboxEnded
 
 WHY_NOT = sandbox.unusable()
 pytestmark = pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
@@ -224,7 +224,7 @@ def test_loading_specs_before_judges_are_forked_starts_no_threads(monkeypatch):
     """A fork that used torch's threads would wait for them forever."""
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
     counts = (
-        "import os\nfrom course_grading import runner, service\n"
+        "import os\nfrom course_grading.running import runner, service\n"
         "threads = lambda: len(os.listdir('/proc/self/task'))\n"
         "service.preload_kernels()\nbefore = threads()\n"
         "service.preload_judges(runner.SPECS)\nprint(threads() - before)"

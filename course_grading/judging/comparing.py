@@ -15,9 +15,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from course_grading import facts
-from course_grading.asking import Outcome, ask, ask_all
 from course_grading.exercise import STUB, Design, Exercise, Function, Mistake, Value, WriteTest
+from course_grading.judging import facts
+from course_grading.judging.asking import Outcome, ask, ask_all
+from course_grading.judging.verdicts import Verdict
 from course_grading.values import (
     ROUNDINGS,
     Other,
@@ -27,7 +28,6 @@ from course_grading.values import (
     encode,
     short,
 )
-from course_grading.verdicts import Verdict
 
 KEPT = 64
 """Results of a spec's own answers that are kept."""

@@ -18,9 +18,8 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
-from course_grading import processes, service
-from course_grading.classes import seccomp
-from course_grading.kernels import become
+from course_grading.running import processes, seccomp, service
+from course_grading.running.kernels import become
 
 SOCKETS = 5
 """That a kernel listens on."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from course_grading.asking import Outcome, ask_all
 from course_grading.exercise import Exercise
-from course_grading.far import Exchange, Far, Line, Message
+from course_grading.judging.asking import Outcome, ask_all
+from course_grading.judging.far import Exchange, Far, Line, Message
 
 
 class Hearing(Protocol):

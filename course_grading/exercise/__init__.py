@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any, ClassVar, Literal
 
-from course_grading.domain import Argument, Tensors, as_view
+from course_grading.exercise.domain import Argument, Tensors, as_view
 from course_grading.values import ROUNDINGS, encode
 from course_lab.errors import CourseError
 

@@ -10,9 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from course_grading.domain import inputs
 from course_grading.exercise import STUB, Exercise, Function
-from course_grading.notebooks import (
+from course_grading.exercise.domain import inputs
+from course_grading.sheets.notebooks import (
     AFTERWARDS,
     BUTTON,
     Cell,

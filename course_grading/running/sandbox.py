@@ -24,10 +24,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import course_grading
 import course_lab
 import course_lib
-from course_grading.verdicts import MachineFailed
+from course_grading.running.graded import MachineFailed
 
 NOBODY = 64_000
 """Who runs in the sandbox if root starts it: a number that belongs to nobody."""
@@ -38,6 +37,8 @@ torch."""
 PATIENCE = 30.0
 """Seconds in which it has to answer from then on."""
 HOME = "/home/learner"
+GRADING = Path(__file__).parents[1]
+PACKAGES = (*map(Path, course_lib.__path__), *map(Path, course_lab.__path__), GRADING)
 HIDDEN = ("specs",)
 """Of `course_grading`: what knows the answers."""
 USERS = ("--unshare-user", "--disable-userns", "--cap-drop", "ALL", "--")
@@ -102,8 +103,7 @@ def command(limits: Limits) -> list[str]:
     for folder in course:
         command += ["--ro-bind", str(folder), str(folder)]
     for name in HIDDEN:
-        for package in map(Path, course_grading.__path__):
-            command += ["--tmpfs", str(package / name)]
+        command += ["--tmpfs", str(GRADING / name)]
     command += ["--setenv", "HOME", HOME, "--chdir", HOME]
     for name, value in _environment().items():
         command += ["--setenv", name, value]
@@ -118,8 +118,7 @@ def command(limits: Limits) -> list[str]:
 def _course() -> Iterator[Path]:
     """Python, its packages and ours, without what lies beside them."""
     found = {Path(sys.prefix), Path(sys.base_prefix), *map(Path, site.getsitepackages())}
-    for package in (course_lib, course_lab, course_grading):
-        found.update(map(Path, package.__path__))
+    found.update(PACKAGES)
     real = {path.resolve() for path in found}
     yield from sorted(path for path in found | real if not _within(path, SYSTEM))
 
@@ -137,7 +136,7 @@ def _within(path: Path, folders: tuple[str, ...]) -> bool:
 def _environment() -> dict[str, str]:
     kept = ("LANG", "LC_ALL", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "PYTHONHASHSEED", "TZ")
     chosen = {name: os.environ[name] for name in kept if name in os.environ}
-    ours = {str(Path(package.__path__[0]).parent) for package in (course_lib, course_grading)}
+    ours = {str(package.parent) for package in PACKAGES}
     return chosen | {
         "PATH": "/usr/bin:/bin",
         "PYTHONPATH": os.pathsep.join(sorted(ours)),
@@ -176,7 +175,7 @@ class Sandbox:
         raise MachineFailed(f"no sandbox could be started in {LOADING[-1]:g} s: {why}")
 
     def _start_once(self, patience: float) -> None:
-        host = [sys.executable, "-P", "-m", "course_grading.classes.kernel_host"]
+        host = [sys.executable, "-P", "-m", "course_grading.running.kernel_host"]
         self._socket, inside = socket.socketpair()
         with inside:
             self._process = subprocess.Popen(

@@ -12,9 +12,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from course_grading.exercise import Exercise
-from course_grading.forbidden import bound_names, forbidden_in_cells, parse, reads_grader, shortcut
-from course_grading.notebooks import BUTTON, Cell
-from course_grading.verdicts import Verdict
+from course_grading.judging.forbidden import (
+    bound_names,
+    forbidden_in_cells,
+    parse,
+    reads_grader,
+    shortcut,
+)
+from course_grading.judging.verdicts import Verdict
+from course_grading.sheets.notebooks import BUTTON, Cell
 
 NOT_ATTEMPTED = "`{name}` is still to be written."
 MISSING = (

@@ -18,11 +18,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from course_grading import processes
-from course_grading.verdicts import MachineFailed
+from course_grading.running import processes
+from course_grading.running.graded import MachineFailed
 
 if TYPE_CHECKING:
-    from course_grading.classes.sandbox import Sandbox
+    from course_grading.running.sandbox import Sandbox
 
 PARSES_ADDRESSES = "rfc3987_syntax"
 """Needs a second to be imported, by jsonschema, which asks for it and does without it as well."""
@@ -36,7 +36,7 @@ def preload_kernels() -> None:
         import ipykernel.kernelapp  # noqa: F401
         import torch  # noqa: F401
 
-        from course_grading import asking  # noqa: F401
+        from course_grading.judging import asking  # noqa: F401
     del sys.modules[PARSES_ADDRESSES]
 
 
@@ -50,7 +50,7 @@ def preload_judges(specs: str = "") -> None:
     with _kept_for_good():
         import torch
 
-        from course_grading import rounds  # noqa: F401
+        from course_grading.running import rounds  # noqa: F401
 
         if specs:
             torch.set_num_threads(1)
@@ -99,7 +99,7 @@ class Sandboxes:
 
     def of(self, learner: str, limits: dict[str, Any]) -> Sandbox:
         """This learner's, a new one if the last was another's or has ended."""
-        from course_grading.classes.sandbox import Limits, Sandbox
+        from course_grading.running.sandbox import Limits, Sandbox
 
         if self.learner != learner or not (self.sandbox and self.sandbox.lives()):
             self.end()
@@ -122,7 +122,7 @@ def _grade(request: dict[str, Any], answers: Any, sandboxes: Sandboxes) -> None:
     if request["limits"]["start_method"] == "fork":
         preload_kernels()
         preload_judges(request["specs"] if "sandbox" in request else "")
-    from course_grading.rounds import grade_notebook
+    from course_grading.running.rounds import grade_notebook
 
     def tell(**fields: Any) -> None:
         print(json.dumps({"ticket": request["ticket"], **fields}), file=answers, flush=True)

@@ -11,7 +11,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from course_grading.notebooks import Cell
+from course_grading.sheets.notebooks import Cell
 
 MODULES = {
     "course_lib.grading": "course_grading",

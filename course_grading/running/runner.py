@@ -21,15 +21,16 @@ from queue import Empty, SimpleQueue
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TextIO
 
-from course_grading import notebooks, submissions
-from course_grading.notebooks import Listed
-from course_grading.processes import START_METHOD, keep_to_ourselves
-from course_grading.renamed import EXERCISES as OF_THE_FIRST_EDITION
-from course_grading.submissions import Submission
-from course_grading.verdicts import Graded, GradedNotebook, MachineFailed, Report, Verdict
+from course_grading.judging.verdicts import Verdict
+from course_grading.running.graded import Graded, GradedNotebook, MachineFailed, Report
+from course_grading.running.processes import START_METHOD, keep_to_ourselves
+from course_grading.sheets import notebooks, submissions
+from course_grading.sheets.notebooks import Listed
+from course_grading.sheets.renamed import EXERCISES as OF_THE_FIRST_EDITION
+from course_grading.sheets.submissions import Submission
 
 if TYPE_CHECKING:
-    from course_grading.classes.sandbox import Limits
+    from course_grading.running.sandbox import Limits
 
 SPECS = "course_grading.specs"
 MAX_OUTPUT = 4_000_000
@@ -151,7 +152,7 @@ class Service:
             ours, theirs = socket.socketpair()  # a pipe could be opened by others, in /proc
             with theirs:
                 self.process = subprocess.Popen(
-                    [sys.executable, "-P", "-m", "course_grading.service"],
+                    [sys.executable, "-P", "-m", "course_grading.running.service"],
                     stdin=theirs.fileno(), stdout=theirs.fileno(), stderr=subprocess.DEVNULL,
                     cwd=self.folder, env=clean_environment(str(self.folder)),
                     start_new_session=True,

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from course_grading import notebooks
-from course_grading.notebooks import Cell, NotebookError
-from course_grading.renamed import LESSONS, as_today, first_edition_sheet
+from course_grading.sheets import notebooks
+from course_grading.sheets.notebooks import Cell, NotebookError
+from course_grading.sheets.renamed import LESSONS, as_today, first_edition_sheet
 from course_lab.errors import CourseError
 
 NOT_OURS = re.compile(r"\.ipynb_checkpoints|\.backup")

@@ -24,11 +24,11 @@ from jupyter_client.manager import KernelManager
 from jupyter_client.provisioning import LocalProvisioner
 from nbval.kernel import NbvalKernelspecManager, RunningKernel
 
-from course_grading import processes
-from course_grading.far import Hangup, Message, written
+from course_grading.judging.far import Hangup, Message, written
+from course_grading.running import processes
 
 if TYPE_CHECKING:
-    from course_grading.hearing import Hearing
+    from course_grading.judging.hearing import Hearing
 
 NO_INPUT = "\x04"
 """What Jupyter takes for the end of the input."""

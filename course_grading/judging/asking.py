@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import cloudpickle
 
-from course_grading.far import (
+from course_grading.judging.far import (
     Exchange,
     Far,
     Hangup,
@@ -35,8 +35,8 @@ from course_grading.far import (
     unchanged,
     written,
 )
+from course_grading.judging.withheld import withheld
 from course_grading.values import decode, elements, encode, short
-from course_grading.withheld import withheld
 
 if TYPE_CHECKING:
     from course_grading.exercise import Exercise
@@ -176,7 +176,7 @@ def cell_source(exercise: Exercise, questions: list[Any], specs: str) -> str:
     carried = _carried(exercise.opening, specs)
     asked = json.dumps([exercise.kind, exercise.name, exercise.forbidden, questions, carried])
     return (
-        "from course_grading.asking import answer_cell as _answer_cell\n"
+        "from course_grading.judging.asking import answer_cell as _answer_cell\n"
         f"_answer_cell({asked!r}, globals())"
     )
 

@@ -12,8 +12,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from course_grading.domain import Argument, Positions
 from course_grading.exercise import Mistake
+from course_grading.exercise.domain import Argument, Positions
 
 Pair = tuple[Any, Any]
 """What is right and what was given, for one call that went wrong."""

@@ -22,13 +22,13 @@ from typing import TYPE_CHECKING, Any
 import nbval.plugin
 import pytest
 
-from course_grading import processes
-from course_grading.kernels import KernelDied, WaitingKernel, WatchedKernel
-from course_grading.notebooks import Cell, as_notebook, write
-from course_grading.verdicts import Verdict
+from course_grading.judging.verdicts import Verdict
+from course_grading.running import processes
+from course_grading.running.kernels import KernelDied, WaitingKernel, WatchedKernel
+from course_grading.sheets.notebooks import Cell, as_notebook, write
 
 if TYPE_CHECKING:
-    from course_grading.classes.sandbox import Sandbox
+    from course_grading.running.sandbox import Sandbox
 
 SETUP = 90.0
 """Seconds at least for a cell that came with the notebook: a slow machine is not the learner's."""
@@ -103,9 +103,9 @@ class Judge:
 
     def __init__(self, plan: Plan, events: Connection):
         # not before a kernel was started, which must not have the specs in its memory
-        from course_grading.asking import draw
-        from course_grading.assembling import assemble
-        from course_grading.hearing import hearing
+        from course_grading.judging.asking import draw
+        from course_grading.judging.hearing import hearing
+        from course_grading.sheets.assembling import assemble
 
         self.plan = plan
         self.events = events
@@ -162,7 +162,7 @@ class Judge:
         pytest.main([*options, str(notebook)], plugins=[self])
 
     def _source(self, name: str) -> str:
-        from course_grading.asking import cell_source
+        from course_grading.judging.asking import cell_source
 
         cell = self.cells[name]
         if cell.role != "check":
@@ -222,9 +222,9 @@ class Judge:
             self.trouble.setdefault(cell.exercise, trouble)
 
     def _judge_check(self, slug: str, problem: Verdict | None, outputs: list[Any]) -> None:
-        from course_grading.asking import MIME
         from course_grading.judging import judge
-        from course_grading.likeness import likeness
+        from course_grading.judging.asking import MIME
+        from course_grading.judging.likeness import likeness
 
         exercise = self.exercises[slug]
         sent = [data[MIME] for out in outputs if MIME in (data := out.get("data", {}))]

@@ -14,11 +14,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from course_grading import notebooks
 from course_grading.exercise import Exercise
-from course_grading.notebooks import Cell, NotebookError
-from course_grading.renamed import LESSONS
-from course_grading.sheets import generate
+from course_grading.sheets import notebooks
+from course_grading.sheets.notebooks import Cell, NotebookError
+from course_grading.sheets.release import generate
+from course_grading.sheets.renamed import LESSONS
 
 TAKE_BACK = "git reset --soft $(git merge-base HEAD @{upstream})"
 
