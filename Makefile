@@ -7,7 +7,7 @@ ARGS =
 run = "$(VENV)/bin/python" -m
 
 .DEFAULT_GOAL = help
-.PHONY: help lab test lint grade class update exercises bench mutants zoo site constraints core-environment class-environment site-environment test-environment
+.PHONY: help lab test lint grade class update exercises bench pages mutants zoo site constraints core-environment class-environment site-environment test-environment
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -42,7 +42,10 @@ exercises: core-environment ## make the exercises from the solutions
 	@"$(VENV)/bin/course" exercises $(ARGS)
 
 bench: test-environment ## measure what every encoding costs (minutes), write docs/benchmarks.md
-	@"$(VENV)/bin/course" bench $(ARGS)
+	@$(run) tools.pages benchmarks $(ARGS)
+
+pages: core-environment ## write a page of docs/: ARGS=claims, findings or results
+	@$(run) tools.pages $(ARGS)
 
 mutants: test-environment ## change every solution a little, and see which changes the checks let pass
 	@"$(VENV)/bin/python" tests/grading/mutants.py $(ARGS)
@@ -50,7 +53,7 @@ mutants: test-environment ## change every solution a little, and see which chang
 zoo: core-environment ## train and measure every scheme again (hours), going on where it was stopped
 	@"$(VENV)/bin/course" zoo $(ARGS)
 	@"$(VENV)/bin/course" zoo --tier longer
-	@"$(VENV)/bin/course" results
+	@$(run) tools.pages results
 
 site: site-environment ## build the web pages into site/, and with ARGS=serve show them
 	@"$(VENV)/bin/python" tools/site/build.py $(ARGS)

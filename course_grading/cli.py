@@ -113,34 +113,6 @@ def update(arguments: Arguments) -> int:
     return 0
 
 
-def execute(arguments: Arguments) -> int:
-    """Run notebooks in place and store clean outputs."""
-    from course_grading import authoring
-
-    for path in arguments.paths:
-        authoring.execute(path)
-        print(f"{path}: executed")
-    return 0
-
-
-def claims(arguments: Arguments) -> int:
-    """Write docs/claims.md from the claims that the lessons test."""
-    from course_grading import claims as claims_page
-
-    page = folder_for("claims.md", arguments.to)
-    page.write_text(claims_page.page(arguments.notebooks), encoding="utf-8")
-    return 0
-
-
-def findings(arguments: Arguments) -> int:
-    """Write docs/findings.md from the findings that the lessons show."""
-    from course_grading import findings as findings_page
-
-    page = folder_for("findings.md", arguments.to)
-    page.write_text(findings_page.page(arguments.notebooks), encoding="utf-8")
-    return 0
-
-
 def parser(laboratory: bool = True) -> argparse.ArgumentParser:
     """All commands and their options, with or without the laboratory's, which need torch."""
     course = argparse.ArgumentParser(prog="course", description="Where Am I? The course's tool.")
@@ -174,11 +146,6 @@ def parser(laboratory: bool = True) -> argparse.ArgumentParser:
     resetting = add_learners("reset", reset)
     resetting.add_argument("exercise", help="such as 2.1, or sinusoidal-encoding")
     add_learners("update", update)
-    for name, write in {"claims": claims, "findings": findings}.items():
-        writing = add_command(commands, name, write)
-        writing.add_argument("--notebooks", type=Path, default=home("notebooks"), metavar="DIR")
-        writing.add_argument("--to", type=Path, default=home("docs"), metavar="DIR")
-    add_command(commands, "execute", execute).add_argument("paths", nargs="+", type=Path)
     if laboratory:
         from course_lab.__main__ import add_commands
 

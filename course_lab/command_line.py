@@ -55,5 +55,4 @@ def run(parser: argparse.ArgumentParser, argv: list[str] | None = None) -> int:
 
 
 def _complain(problem: str) -> None:
-    if os.environ.get("RANK", "0") == "0":  # only one of the processes that torchrun starts
-        print(f"course: {problem}", file=sys.stderr)
+    print(f"course: {problem}", file=sys.stderr)

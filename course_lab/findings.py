@@ -16,7 +16,7 @@ import torch
 from IPython.display import display
 
 from course_lab.errors import CourseError
-from course_lab.evaluation import difference
+from course_lab.instruments.evaluation import difference
 from course_lab.markdown import spread, table
 
 MIME = "application/vnd.course.finding"  # text: JupyterLab would write the number 1.0 as 1

@@ -121,7 +121,10 @@ def test_conda_gets_the_same_packages_under_the_same_constraints() -> None:
 
 
 # Imported inside functions, which work where a learner has installed it.
-OPTIONAL = {("course_lab/local_models.py", "transformers")}
+OPTIONAL = {
+    ("course_lab/rope/local_models.py", "transformers"),
+    ("course_lab/studies/study.py", "distributed"),
+}
 CLASSES = "course_grading/classes/"
 
 

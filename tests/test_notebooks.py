@@ -7,11 +7,11 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from course_grading import findings
-from course_grading.claims import claims, page
 from course_grading.sheets.notebooks import RELEASED
 from course_lab import zoo
 from course_lab.figures.explorer import MIME, MOST_SETTINGS
+from tools.pages import findings
+from tools.pages.claims import claims, page
 
 ROOT = Path(__file__).parents[1]
 LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))

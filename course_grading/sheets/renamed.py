@@ -18,6 +18,34 @@ MODULES = {
     "course_lib.lab": "course_lab",
     "course_lib.figures": "course_lab.figures",
 }
+"""Modules of the first edition, to those of the second."""
+ROOMS = {
+    "baselines": "instruments.baselines",
+    "benchmark": "instruments.timing",
+    "budgets": "studies.budgets",
+    "checkpoints": "training.checkpoints",
+    "contenders": "studies.contenders",
+    "corpus": "training.corpus",
+    "costs": "studies.costs",
+    "evaluation": "instruments.evaluation",
+    "experiments": "studies.interventions",
+    "interventions": "instruments.interventions",
+    "local_models": "rope.local_models",
+    "looking": "instruments.looking",
+    "probes": "instruments.probes",
+    "questions": "studies.questions",
+    "reading": "instruments.reading",
+    "real_configs": "rope.real_configs",
+    "recall": "training.recall",
+    "rope_config": "rope.config",
+    "rope_report": "rope.report",
+    "short": "studies.short",
+    "stretching": "instruments.stretching",
+    "tasks": "training.tasks",
+    "training": "training.loop",
+    "waveforms": "training.waveforms",
+}
+"""Modules of the second edition's laboratory, to where they are in it now."""
 _FIRST_EDITION = {
     "03_learned_positions": "04_learned_positions",
     "04_relative_bias": "05_relative_bias",
@@ -143,6 +171,7 @@ question is no answer to them."""
 
 _ID = re.compile(rf"([a-z]+)-({'|'.join(sorted(EXERCISES, key=len, reverse=True))})(-.*)?")
 _MODULE = re.compile(rf"\b({'|'.join(map(re.escape, MODULES))})\b")
+_ROOM = re.compile(rf"\bcourse_lab\.({'|'.join(ROOMS)})(?= import\b| as\b|\s*$)", re.MULTILINE)
 _HEADLINE = re.compile(r"## (\d+\.\d+) ")
 _CALL = re.compile(r"""\b(check|hint)\((["'])(\d+\.\d+)\2""")
 
@@ -156,8 +185,15 @@ def cell_id(name: str) -> str:
 def source(text: str) -> str:
     """A cell's code of the first edition with today's names of modules and exercises."""
     text = _MODULE.sub(lambda found: MODULES[found[1]], text)
-    text = text.replace("from course_lib import figures", "from course_lab import figures")
+    text = in_rooms(
+        text.replace("from course_lib import figures", "from course_lab import figures")
+    )
     return _with_slugs(text, {name.replace("-", "."): slug for name, slug in EXERCISES.items()})
+
+
+def in_rooms(text: str) -> str:
+    """A cell's code of the second edition with today's names of modules."""
+    return _ROOM.sub(lambda found: f"course_lab.{ROOMS[found[1]]}", text)
 
 
 def _with_slugs(text: str, slugs: dict[str, str]) -> str:
@@ -204,14 +240,16 @@ def as_today(cells: list[Cell]) -> list[Cell]:
     """A sheet's cells under today's names; a sheet of this release stays as it is.
 
     Numbers of exercises may mean others in a later release, so `check` and `hint` are looked at
-    only in a sheet of an earlier edition.
+    only in a sheet that prints such numbers.
     """
     if first_edition_sheet(cells):
         return [_as_today(cell) for cell in cells]
-    if of_second_edition(cells):
-        return [replace(cell, source=_with_slugs(cell.source, NUMBERS))
-                if cell.kind == "code" else cell for cell in cells]  # fmt: skip
-    return cells
+    numbers = NUMBERS if of_second_edition(cells) else {}
+    return [
+        replace(cell, source=_with_slugs(in_rooms(cell.source), numbers))
+        if cell.kind == "code" else cell
+        for cell in cells
+    ]  # fmt: skip
 
 
 def _as_today(cell: Cell) -> Cell:

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from course_lab.figures.plots import note, numbers
 from course_lab.figures.style import BLUE, GREY, RED, figure
-from course_lab.stretching import METHODS
+from course_lab.instruments.stretching import METHODS
 
 CIRCLE = 2 * np.pi
 SEEN, ASKED = 0.86, 1.12  # radii at which the two ways of the hand are drawn
@@ -35,7 +35,7 @@ def turns(
 ) -> Turns:
     """Turns of all pairs over `original_length` tokens, and over `length` with a method's angles.
 
-    `method` is a key of `course_lab.stretching.METHODS`.
+    `method` is a key of `course_lab.instruments.stretching.METHODS`.
     """
     plain, stretched = (
         numbers(METHODS[name](head_dim, original_length, factor).frequencies) / CIRCLE

@@ -11,10 +11,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from course_lab import budgets
 from course_lab.figures import style
 from course_lab.figures.plots import draw_mark, note
-from course_lab.questions import QUESTIONS, ceilings
+from course_lab.studies import budgets
+from course_lab.studies.questions import QUESTIONS, ceilings
 
 Curves = dict[str, dict[int, list[float]]]
 """For each variant the number of steps, with the accuracy of each seed after so many."""
@@ -45,7 +45,7 @@ def budget(
     height: float = 3.8,
     mark: bool = True,
 ) -> Figure:
-    """Accuracy over the steps of training, for a question of `course_lab.questions`.
+    """Accuracy over the steps of training, for a question of `course_lab.studies.questions`.
 
     A line joins the means over seeds of each variant (default: all), and each seed is a dot. A line
     ends where the variant was not trained for longer. The vertical line marks the lesson's own

@@ -14,7 +14,7 @@ from matplotlib.ticker import NullLocator
 from course_lab.figures import style
 from course_lab.figures.plots import draw_mark, legend_beside, lengths_axis, note, numbers
 from course_lab.figures.style import BLACK, NAMES, figure, line_of, look_of
-from course_lab.probes import Report
+from course_lab.instruments.probes import Report
 from course_lab.zoo import Record
 
 METHODS: dict[str, dict[str, Any]] = {

@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 from course_lab.figures.measured import methods
 from course_lab.figures.plots import numbers
 from course_lab.figures.style import figure
-from course_lab.real_configs import MODELS
-from course_lab.rope_config import Rope
+from course_lab.rope.config import Rope
+from course_lab.rope.real_configs import MODELS
 from course_lib.encodings import by_parts, interpolated, ntk_aware, yarn
 
 

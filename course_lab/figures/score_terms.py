@@ -9,9 +9,9 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from course_lab.benchmark import Cost
 from course_lab.figures.plots import lengths_axis, numbers
 from course_lab.figures.style import BLACK, BLUE, DIVERGING, RED, figure, look_of
+from course_lab.instruments.timing import Cost
 
 MONOSPACE = 0.602  # width of a letter as a multiple of the font size
 

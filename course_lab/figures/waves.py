@@ -13,7 +13,7 @@ from torch import Tensor
 
 from course_lab.figures.plots import numbers
 from course_lab.figures.style import BLUE, GREY, ORANGE, figure
-from course_lab.waveforms import Waveform
+from course_lab.training.waveforms import Waveform
 
 TURN = 2 * math.pi
 ANGLES = TURN * torch.arange(2001).double() / 1000  # two turns

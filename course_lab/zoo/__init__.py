@@ -15,16 +15,16 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
-from course_lab import evaluation
 from course_lab.errors import CourseError
-from course_lab.evaluation import Difference
+from course_lab.instruments import evaluation
+from course_lab.instruments.evaluation import Difference
 from course_lab.machine import device
+from course_lab.studies.study import every_record, stored
 from course_lib import encodings as enc
 from course_lib.model import Decoder, DecoderConfig
 
 SEEDS = (0, 1, 2)
 HERE = Path(__file__).parent
-RESULTS = HERE / "results.json"
 VERSION = "1"  # of the weight files; another architecture needs another number
 AGAIN = "run `make zoo` to make it again, or `git checkout course_lab/zoo` to get it back"
 
@@ -51,11 +51,6 @@ TIERS = {
     "small": Tier(
         "small", DecoderConfig(), length=128, batch=32, steps=1000, learning_rate=3e-3,
         dtype="float32", lengths=(64, 128, 256, 512, 1024, 2048),
-    ),
-    "large": Tier(
-        "large", DecoderConfig(dim=384, num_layers=6, num_heads=6, hidden_dim=1536), length=512,
-        batch=64, steps=10_000, learning_rate=1e-3, dtype="bfloat16",
-        lengths=(128, 256, 512, 1024, 2048, 4096),
     ),
 }  # fmt: skip
 TIERS["longer"] = replace(TIERS["small"], name="longer", steps=5000)
@@ -253,9 +248,13 @@ def is_shipped(name: str, seed: int) -> bool:
 def results() -> list[Record]:
     """Everything that was measured, one record for each model, method and length."""
     try:
-        return [Record(**{**r, "bits": tuple(r["bits"])}) for r in stored()["records"]]
-    except (TypeError, KeyError):
-        raise ZooError(f"results.json is from another version of the course: {AGAIN}") from None
+        return [
+            Record(**{name: r[name] for name in Record._fields if name != "bits"},
+                   bits=tuple(r["bits"]))
+            for r in every_record(entries())
+        ]  # fmt: skip
+    except KeyError:
+        raise ZooError(f"zoo.json is from another version of the course: {AGAIN}") from None
 
 
 def study() -> list[Record]:
@@ -270,7 +269,10 @@ def runs() -> list[dict[str, Any]]:
 
     Runs of kind "trained" have the loss over training, "measured" the loss by position.
     """
-    return stored()["runs"]
+    return [
+        {**entry["unit"], **{name: entry[name] for name in entry.keys() - {"unit", "records"}}}
+        for entry in entries()
+    ]
 
 
 def read(tier: str = "small") -> list[dict[str, Any]]:
@@ -280,15 +282,12 @@ def read(tier: str = "small") -> list[dict[str, Any]]:
             for run in found for r in run["reading"]]  # fmt: skip
 
 
-def stored() -> dict[str, list[dict[str, Any]]]:
-    """What `results.json` holds. Raises ZooError if it cannot be read."""
-    if not RESULTS.exists():
-        raise ZooError(f"results.json is missing from the zoo: {AGAIN}")
+def entries() -> list[dict[str, Any]]:
+    """What `zoo.json` holds. Raises ZooError if it is not there, or cannot be read."""
+    path = HERE / "zoo.json"
+    if not path.exists():
+        raise ZooError(f"zoo.json is missing from the zoo: {AGAIN}")
     try:
-        content = json.loads(RESULTS.read_text(encoding="utf-8"))
-        return {"runs": content["runs"], "records": content["records"]}
-    except (ValueError, KeyError, TypeError):
-        raise ZooError(
-            f"{RESULTS} is damaged: run `git checkout course_lab/zoo` to get it back, or "
-            "delete it and run `make zoo` to make it again"
-        ) from None
+        return stored(path, AGAIN)
+    except CourseError as error:
+        raise ZooError(str(error)) from None

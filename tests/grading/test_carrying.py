@@ -87,6 +87,8 @@ def test_a_sheet_without_answers_says_so(tmp_path: Path) -> None:
         ("from course_lib import figures", "from course_lab import figures"),
         ("check('4.1', f); hint(\"4.3\")", "check('clipped-bias', f); hint(\"alibi-slopes\")"),
         ("import course_lib.encodings  # 2.1", "import course_lib.encodings  # 2.1"),
+        ("from course_lib.lab.tasks import Batch", "from course_lab.training.tasks import Batch"),
+        ("import course_lab.zoo, torch", "import course_lab.zoo, torch"),
     ],
 )  # fmt: skip
 def test_code_of_the_first_edition_gets_today_s_names(old: str, today: str) -> None:
@@ -95,7 +97,13 @@ def test_code_of_the_first_edition_gets_today_s_names(old: str, today: str) -> N
 
 def test_a_sheet_of_this_release_stays_as_it_is() -> None:
     cells = [Cell("answer-rotary-rotate", "check('2.1', f)"), Cell("a1b2", "course_lib.lab")]
+    cells.append(Cell("mine", "from course_lab.training.tasks import Batch\nimport course_lab.zoo"))
     assert as_today(cells) == cells
+    old = [Cell("mine", "from course_lab.training import train\nimport course_lab.tasks as t")]
+    [today] = as_today(old)
+    assert today.source == (
+        "from course_lab.training.loop import train\nimport course_lab.training.tasks as t"
+    )
     first = as_today(
         [Cell("answer-6-2", "check('6.2', f)", "code", {"nbgrader": {"grade_id": "answer-6-2"}})]
     )

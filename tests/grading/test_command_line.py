@@ -166,9 +166,9 @@ def test_course_has_the_laboratory_s_commands_as_well() -> None:
     for words in (
         ["train", "rope"],
         ["zoo"],
-        ["bench"],
-        ["results"],
-        ["short"],
+        ["rope", "a folder"],
+        ["budgets"],
+        ["report-card"],
         ["costs"],
         ["interventions"],
     ):

@@ -4,8 +4,8 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-from course_grading.findings import page
 from course_lab.findings import MIME, Finding, FindingError, Measured
+from tools.pages.findings import page
 
 
 @pytest.fixture

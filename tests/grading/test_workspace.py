@@ -14,6 +14,7 @@ from samples import NAME, MakeWorkshop, Workshop, cell, save, solved
 from course_grading.cli import main
 from course_grading.sheets import notebooks, workspace
 from course_grading.sheets.notebooks import NotebookError
+from tools.pages.__main__ import main as pages
 
 
 @pytest.fixture
@@ -213,11 +214,11 @@ def test_executed_notebooks_store_nothing_that_changes(tmp_path: Path) -> None:
         "display(ipywidgets.IntSlider())\nprint(1 + 1)"
     )
     path = save(tmp_path / "lesson.ipynb", [cell("a", source)])
-    assert main(["execute", str(path)]) == 0
+    assert pages(["execute", str(path)]) == 0
     first = path.read_bytes()
-    assert main(["execute", str(path)]) == 0
+    assert pages(["execute", str(path)]) == 0
     assert path.read_bytes() == first and b"2\\n" in first
     assert b"widget-view" not in first and b"iopub" not in first
     loud = save(tmp_path / "loud.ipynb", [cell("a", "import sys; print(1, file=sys.stderr)")])
     before = loud.read_bytes()
-    assert main(["execute", str(loud)]) == 2 and loud.read_bytes() == before
+    assert pages(["execute", str(loud)]) == 2 and loud.read_bytes() == before

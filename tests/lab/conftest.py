@@ -3,7 +3,8 @@
 import pytest
 from tiny import store
 
-from course_lab import stretching, zoo
+from course_lab import zoo
+from course_lab.instruments import stretching
 
 LENGTHS = (64, 128, 256, 512, 1024, 2048)
 SETTINGS = zoo.TIERS["small"].settings()
@@ -41,6 +42,6 @@ def measured_zoo(tmp_path, monkeypatch):
     for method in ("unchanged", "yarn"):
         records += [record("rope", 0, n, 1.5 + 10 / steps, method, 4.0, steps)
                     for steps in (50, 100) for n in (128, 512, 1024)]  # fmt: skip
-    monkeypatch.setattr(zoo, "RESULTS", tmp_path / "results.json")
+    monkeypatch.setattr(zoo, "HERE", tmp_path)
     runs = [make(s, seed) for s in ("rope", "none") for seed in (0, 1) for make in (run, look)]
     store(runs, records)

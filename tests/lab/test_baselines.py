@@ -6,8 +6,8 @@ from collections import Counter
 import pytest
 import torch
 
-from course_lab.baselines import DOUBT, CountingModel, share_beyond, uniform_attention
-from course_lab.evaluation import PASSAGE, bits_by_length
+from course_lab.instruments.baselines import DOUBT, CountingModel, share_beyond, uniform_attention
+from course_lab.instruments.evaluation import PASSAGE, bits_by_length
 
 TEXT = torch.tensor(list(b"def far(a): return a + far(a - 1)\n" * 4 + b"class Far: pass\n")).byte()
 

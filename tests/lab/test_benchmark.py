@@ -3,10 +3,12 @@
 import pytest
 import torch
 
-from course_lab import benchmark, contenders
-from course_lab.__main__ import main
-from course_lab.benchmark import TINY
-from course_lab.contenders import CLONE, HF, RET
+from course_lab.instruments import timing
+from course_lab.studies import contenders
+from course_lab.studies.contenders import CLONE, HF, RET
+from tools.pages import benchmarks as benchmark
+from tools.pages.__main__ import main
+from tools.pages.benchmarks import TINY
 
 
 @pytest.fixture(autouse=True)
@@ -16,7 +18,7 @@ def fixed_seed():
 
 def test_the_command_writes_report_and_figure(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(benchmark, "compiler_problem", lambda: "left out, no compiler")
-    assert main(["bench", "--tiny", "--to", str(tmp_path)]) == 0
+    assert main(["benchmarks", "--tiny", "--to", str(tmp_path)]) == 0
     report = (tmp_path / "benchmarks.md").read_text()
     for words in ("## Ratios aimed at", "Rotation, 1 x 2 x 8 x 8, bfloat16", "T5 bias, n = 32",
                   "ALiBi, n = 32", "Shaw keys, n = 32", "Training step", "plain torch, learned",
@@ -43,7 +45,7 @@ def absent(name):
 
 
 def test_a_folder_that_is_not_there_is_refused(tmp_path, capsys):
-    assert main(["bench", "--tiny", "--to", str(tmp_path / "nowhere")]) == 2
+    assert main(["benchmarks", "--tiny", "--to", str(tmp_path / "nowhere")]) == 2
     assert "there is no folder" in capsys.readouterr().err
 
 
@@ -79,8 +81,8 @@ def test_shaw_keys_agree():
 
 
 def test_memory_counts_the_result_and_the_most_held_beside_it():
-    x = torch.zeros(1000, device=benchmark.device())
-    scratch, result = benchmark._memory(lambda: (x + 1).mul(2).add(3)[:1])
+    x = torch.zeros(1000, device=timing.device())
+    scratch, result = timing._memory(lambda: (x + 1).mul(2).add(3)[:1])
     assert 4000 <= scratch + result - 4000 < 6000 and 4000 <= result < 6000
 
 

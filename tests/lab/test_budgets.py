@@ -1,6 +1,5 @@
 """Budgets of short trainings: measured unit by unit, stopped, gone on with, and read."""
 
-import json
 from dataclasses import replace
 from functools import partial
 
@@ -8,10 +7,12 @@ import pytest
 import torch
 from torch import nn
 
-from course_lab import budgets, questions, tasks
 from course_lab.__main__ import main
-from course_lab.budgets import Unit
-from course_lab.questions import EXAM_TOKENS, QUESTIONS, Question, Variant
+from course_lab.errors import CourseError
+from course_lab.studies import budgets, questions
+from course_lab.studies.budgets import Unit
+from course_lab.studies.questions import EXAM_TOKENS, QUESTIONS, Question, Variant
+from course_lab.training import tasks
 from course_lib.encodings import ScaledFrequencies, rotary_frequencies
 from course_lib.model import DecoderConfig
 
@@ -35,75 +36,16 @@ def tiny(monkeypatch, tmp_path):
     for module in (budgets, questions):
         monkeypatch.setattr(module, "QUESTIONS", table)
     monkeypatch.setattr(questions, "EXAM_TOKENS", 96)
-    monkeypatch.setattr(budgets, "RESULTS", tmp_path / "budgets.json")
+    monkeypatch.setattr(budgets, "STUDY", replace(budgets.STUDY, folder=tmp_path))
     return table
-
-
-def content():
-    """What is stored, but for what another run measures otherwise."""
-    stored = json.loads(budgets.RESULTS.read_text())
-    for run in stored["runs"]:
-        assert run.pop("seconds") >= 0
-    return stored
-
-
-def interrupted(monkeypatch, after):
-    """Let Ctrl-C come in the middle of a measurement, after so many of them."""
-    measure, done = budgets.measure, []
-
-    def stopping(unit):
-        if len(done) == after:
-            raise KeyboardInterrupt
-        done.append(unit)
-        return measure(unit)
-
-    monkeypatch.setattr(budgets, "measure", stopping)
-    return done
-
-
-def test_an_interrupted_run_goes_on_where_it_was(tiny, monkeypatch):
-    budgets.make(["one-back", "two-back"])
-    whole = content()
-    assert len(whole["runs"]) == 2 * len(budgets.units_of("one-back")) == 2 * 3 * 2 * 3
-    budgets.RESULTS.unlink()
-    with monkeypatch.context() as patch:
-        first = interrupted(patch, after=7)
-        with pytest.raises(KeyboardInterrupt):
-            budgets.make(["one-back", "two-back"])
-        assert len(content()["runs"]) == 7
-    with monkeypatch.context() as patch:
-        rest = interrupted(patch, after=1000)
-        budgets.make(["two-back", "one-back"])
-        assert not {*first} & {*rest} and len(first + rest) == len(whole["runs"])
-    assert content() == whole
-
-
-def test_what_is_there_is_not_measured_again_unless_a_setting_changed(tiny, monkeypatch):
-    budgets.make(["one-back"])
-    with monkeypatch.context() as patch:
-        done = interrupted(patch, after=0)
-        budgets.make(["one-back"])
-    tiny["one-back"] = replace(TINY, batch=5)
-    with monkeypatch.context() as patch:
-        done = interrupted(patch, after=1000)
-        budgets.make(["one-back"])
-        assert done == budgets.units_of("one-back")
-    variants = {**TINY.variants, "no position": Variant(questions.alibi)}
-    tiny["one-back"] = replace(TINY, batch=5, variants=variants)
-    with monkeypatch.context() as patch:
-        done = interrupted(patch, after=1000)
-        budgets.make(["one-back"])
-        assert {unit.variant for unit in done} == {"no position"} and len(done) == 6
-    assert len(content()["runs"]) == len(budgets.units_of("one-back"))
 
 
 def test_a_measurement_is_of_the_model_that_a_lesson_trains(tiny):
     unit = Unit("one-back", "RoPE", seed=1, steps=6)
-    run, records = budgets.measure(unit)
+    records = budgets.measure(unit).records
     model = budgets.trained("one-back", "RoPE", seed=1, steps=6, progress=False)
     assert [(r["length"], r["method"]) for r in records] == [
         (6, None), (12, None), (12, "interpolation")]  # fmt: skip
-    assert run["settings"] == budgets.settings(unit) == json.loads(json.dumps(run["settings"]))
     for record, length in zip(records[:2], (6, 12), strict=True):
         batch = questions.exam("one-back", length)
         right = (model(batch.tokens, torch.arange(length)).argmax(-1) == batch.targets).double()
@@ -133,7 +75,7 @@ def test_a_stretched_reader_is_stretched_by_the_length_it_reads(tiny, monkeypatc
         return ScaledFrequencies(rotary_frequencies(head_dim) * 0)
 
     monkeypatch.setitem(questions.STRETCHES, "interpolation", stretch)
-    _, records = budgets.measure(Unit("one-back", "RoPE", 0, 200))
+    records = budgets.measure(Unit("one-back", "RoPE", 0, 200)).records
     assert asked == [(8, 6, 2.0)]
     plain, still = (record["accuracy"] for record in records[1:])
     assert plain > still + 0.2
@@ -148,7 +90,7 @@ def test_texts_that_do_not_fit_at_once_are_answered_alike(tiny, monkeypatch):
 
 
 def test_accuracies_are_read_by_variant_seed_by_seed(tiny):
-    budgets.make(["one-back"])
+    budgets.STUDY.make(budgets.units_of("one-back"))
     stored = budgets.records("one-back")
     for steps, length in ((None, None), (6, 12)):
         found = budgets.accuracies("one-back", steps, length)
@@ -160,50 +102,45 @@ def test_accuracies_are_read_by_variant_seed_by_seed(tiny):
                             and r["method"] is None]  # fmt: skip
                 assert record["accuracy"] == share
     assert list(budgets.accuracies("one-back", 6, 12, "interpolation")) == ["RoPE"]
-    assert budgets.accuracies("one-back", steps=4) == {} == budgets.accuracies("two-back")
+    assert budgets.accuracies("one-back", steps=4) == {}
+    with pytest.raises(CourseError, match="question='two-back': run `course budgets`"):
+        budgets.accuracies("two-back")
 
 
-def test_several_jobs_measure_the_same(tmp_path, monkeypatch):
-    """Other processes import the real table, so the cheapest real question is cut to one unit."""
-    monkeypatch.setattr(budgets, "RESULTS", tmp_path / "budgets.json")
-    todo = [Unit("last-seen", "no position", seed, 10) for seed in (0, 1)]
-    monkeypatch.setattr(budgets, "units_of", lambda slug: todo)
-    budgets.make(["last-seen"], jobs=2)
-    for unit in todo:
-        [record] = [r for r in budgets.records("last-seen") if r["seed"] == unit.seed]
-        assert record["accuracy"] == budgets.measure(unit).records[0]["accuracy"]
+def test_a_setting_of_a_question_makes_its_own_results_stale(tiny):
+    budgets.STUDY.make(budgets.units_of("one-back"))
+    assert {unit.question for unit in budgets.STUDY.missing()} == {"two-back"}
+    variants = {**TINY.variants, "no position": Variant(questions.alibi)}
+    tiny["one-back"] = replace(TINY, variants=variants)
+    stale = budgets.STUDY.missing(budgets.units_of("one-back"))
+    assert {unit.variant for unit in stale} == {"no position"} and len(stale) == 6
+    tiny["one-back"] = replace(TINY, batch=5)
+    assert budgets.STUDY.missing(budgets.units_of("one-back")) == budgets.units_of("one-back")
 
 
 def test_the_command_names_its_questions(tiny, capsys):
-    assert main(["short", "three-backs"]) == 2
+    assert main(["budgets", "three-backs"]) == 2
     assert "no question 'three-backs'; there are" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("slug", QUESTIONS)
 def test_what_is_stored_is_whole_and_of_these_settings(slug):
-    stored = budgets.store().read()
-    settings = {budgets.store().unit_of(r): r["settings"] for r in stored["runs"]}
-    found = [unit for unit in settings if unit.question == slug]
+    stored = {Unit(**entry["unit"]): entry["records"] for entry in budgets.STUDY.results()}
+    found = [unit for unit in stored if unit.question == slug]
     assert {*found} == {*budgets.units_of(slug)}
     assert {unit.seed for unit in found} == {0, 1, 2}
     question = QUESTIONS[slug]
     for unit in found:
-        assert settings[unit] == budgets.settings(unit)
-        records = [r for r in stored["records"] if budgets.store().unit_of(r) == unit]
+        records = stored[unit]
         stretches = question.variants[unit.variant].stretches
         assert len(records) == 1 + len(question.lengths) * (1 + len(stretches))
         assert all(1000 <= r["asked"] <= EXAM_TOKENS and 0 <= r["accuracy"] <= 1 for r in records)
 
 
-def test_no_other_question_is_stored():
-    assert {run["question"] for run in budgets.store().read()["runs"]} <= {*QUESTIONS}
-
-
 def test_a_stored_point_is_made_again():
     """To a few answers: another processor rounds otherwise, and training carries that on."""
     unit = Unit("three-back", "clipped bias", 1, 150)
-    stored_here = [r for r in budgets.records(unit.question) if r["length"] == 32]
-    [stored] = [r for r in stored_here if budgets.store().unit_of(r) == unit]
+    [stored] = budgets.STUDY.records(**unit._asdict(), length=32)
     [again] = [r for r in budgets.measure(unit).records if r["length"] == 32]
     assert again["asked"] == stored["asked"]
     assert again["accuracy"] == pytest.approx(stored["accuracy"], abs=0.05)

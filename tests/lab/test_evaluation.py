@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import nn
 
-from course_lab import evaluation
-from course_lab.evaluation import (
+from course_lab.instruments import evaluation
+from course_lab.instruments.evaluation import (
     bits_by_length,
     difference,
     loss_by_position,
@@ -16,7 +16,7 @@ from course_lab.evaluation import (
     sliding_bits,
     text_of,
 )
-from course_lab.training import train
+from course_lab.training.loop import train
 from course_lib.encodings import Sinusoidal
 from course_lib.model import Decoder, DecoderConfig
 

@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import nn
 
-from course_lab import interventions
-from course_lab.interventions import (
+from course_lab.instruments import interventions
+from course_lab.instruments.interventions import (
     LaterKeysLow,
     Replaced,
     Shifted,
@@ -24,7 +24,7 @@ from course_lab.interventions import (
     with_pairs,
     with_scheme,
 )
-from course_lab.stretching import METHODS, stretched
+from course_lab.instruments.stretching import METHODS, stretched
 from course_lib import encodings as enc
 from course_lib.encodings import ALiBi, ClippedBias, NoPosition, Rotary, Shaw, TransformerXL
 from course_lib.model import Decoder, DecoderConfig, attend

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from course_lab import looking
+from course_lab.instruments import looking
 from course_lib.encodings import ALiBi, LearnedAbsolute, NoPosition, Rotary, Shaw
 from course_lib.model import Decoder, DecoderConfig
 

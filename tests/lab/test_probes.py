@@ -8,7 +8,8 @@ import pytest
 import torch
 from torch import nn
 
-from course_lab import probes, zoo
+from course_lab import zoo
+from course_lab.instruments import probes
 from course_lib import encodings
 from course_lib.encodings import (
     LearnedAbsolute,

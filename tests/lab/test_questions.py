@@ -3,9 +3,10 @@
 import pytest
 import torch
 
-from course_lab import questions, zoo
-from course_lab.questions import QUESTIONS, ceilings, exam
-from course_lab.tasks import IGNORE
+from course_lab import zoo
+from course_lab.studies import questions
+from course_lab.studies.questions import QUESTIONS, ceilings, exam
+from course_lab.training.tasks import IGNORE
 from course_lib.encodings import PositionScheme
 
 

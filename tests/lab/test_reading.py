@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import nn
 
-from course_lab import reading
-from course_lab.reading import FIRST, LEAD, LETTERS, bits_per_letter, records, texts
+from course_lab.instruments import reading
+from course_lab.instruments.reading import FIRST, LEAD, LETTERS, bits_per_letter, records, texts
 from course_lib.encodings import Rotary
 from course_lib.model import Decoder, DecoderConfig
 

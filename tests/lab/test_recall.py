@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from course_lab.recall import (
+from course_lab.training.recall import (
     KEYS,
     PAIRS,
     VALUES,
@@ -14,7 +14,7 @@ from course_lab.recall import (
     distances,
     recall,
 )
-from course_lab.tasks import IGNORE
+from course_lab.training.tasks import IGNORE
 
 
 def test_every_answer_is_the_value_told_before():

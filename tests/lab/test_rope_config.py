@@ -11,9 +11,11 @@ import pytest
 import torch
 
 from course_grading import cli
-from course_lab import real_configs, rope_config, rope_report
 from course_lab.errors import CourseError
 from course_lab.figures.real_models import slowing
+from course_lab.rope import config as rope_config
+from course_lab.rope import real_configs
+from course_lab.rope import report as rope_report
 from course_lib.encodings import dynamic_ntk, longrope, rotary_frequencies, yarn
 
 CONFIGS = Path(__file__).parent / "configs"

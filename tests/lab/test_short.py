@@ -1,13 +1,14 @@
 """Short trainings: alike for every scheme, and stored as they are made."""
 
-import json
 from dataclasses import replace
 
 import pytest
 import torch
 
-from course_lab import probes, short, zoo
+from course_lab import zoo
 from course_lab.errors import CourseError
+from course_lab.instruments import probes
+from course_lab.studies import short
 from course_lib.encodings import NoPosition, PositionScheme
 
 
@@ -43,7 +44,7 @@ def test_a_loss_that_is_no_number_ends_the_run():
 @pytest.fixture
 def tiny(monkeypatch, tmp_path):
     """Trainings of a few steps on a few passages, whose results lie in a folder of their own."""
-    monkeypatch.setattr(short, "RESULTS", tmp_path / "short.json")
+    monkeypatch.setattr(short, "STUDY", replace(short.STUDY, folder=tmp_path))
     monkeypatch.setattr(short, "TIER", replace(
         short.TIER, config=replace(short.TIER.config, dim=16), steps=10, length=32, lengths=(32,)
     ))  # fmt: skip
@@ -57,48 +58,16 @@ def tiny(monkeypatch, tmp_path):
     monkeypatch.setattr(zoo, "RECIPES", {name: zoo.RECIPES[name] for name in ("rope", "none")})
 
 
-def content():
-    """What is stored, but for what another run measures otherwise."""
-    stored = json.loads(short.RESULTS.read_text())
-    for run in stored["runs"]:
-        assert run.pop("seconds") >= 0
-    return stored
-
-
-def test_an_interrupted_run_goes_on_where_it_was(tiny, monkeypatch):
-    short.make()
-    whole = content()
-    assert len(whole["runs"]) == 2 + 2 * 2 * 2 + 2
-    short.RESULTS.unlink()
-    measure, left = short.measure, [5]
-
-    def stopping(unit):
-        left[0] -= 1
-        if left[0] < 0:
-            raise KeyboardInterrupt
-        return measure(unit)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(short, "measure", stopping)
-        with pytest.raises(KeyboardInterrupt):
-            short.make()
-        assert len(content()["runs"]) == 5
-        left[0] = 7
-        short.make(reversed(short.PARTS))
-        assert left == [0]
-    assert content() == whole
-
-
 def test_another_setting_is_measured_again(tiny, monkeypatch):
-    short.make(["slices"])
+    short.STUDY.make(short.units_of("slices"))
     monkeypatch.setattr(short, "PASSAGES", 3)
-    short.make(["slices"])
-    bits = [record["bits"] for record in short.store().read()["records"]]
+    short.STUDY.make(short.units_of("slices"))
+    bits = [record["bits"] for record in short.STUDY.records()]
     assert [len(passages) for passages in bits] == [3, 3]
 
 
 def test_results_are_read_as_they_were_measured(tiny):
-    short.make()
+    short.STUDY.make()
     for steps in (10, 20):
         runs = short.schemes(steps)["rope"]
         for seed, stored in enumerate(runs):
@@ -114,19 +83,16 @@ def test_results_are_read_as_they_were_measured(tiny):
 
 
 def test_what_is_not_there_says_how_to_make_it(tiny):
-    short.make(["probes"])
+    short.STUDY.make(short.units_of("probes"))
     for read in (short.slices, lambda: short.schemes(10)):
-        with pytest.raises(CourseError, match="no .*rope.*: run `course short report-card"):
+        with pytest.raises(CourseError, match="no .*rope.*: run `course report-card"):
             read()
-    short.RESULTS.unlink()
-    with pytest.raises(CourseError, match="no .*probes.*rope"):
+    short.STUDY.path.unlink()
+    with pytest.raises(CourseError, match="nothing for .*probes.*rope.*run `course report-card"):
         short.findings()
 
 
 def test_the_stored_results_are_of_these_settings_and_of_all():
-    runs = {short.store().unit_of(run): run for run in short.store().read()["runs"]}
-    assert {*runs} == {unit for part in short.PARTS for unit in short.units_of(part)}
-    assert all(run["settings"] == short.settings() for run in runs.values())
     for steps in (short.TIER.steps, short.LONGER):
         stored = short.schemes(steps)
         assert list(stored) == list(short.findings()) == list(zoo.RECIPES)

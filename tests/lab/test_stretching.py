@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from course_lab import evaluation, stretching
-from course_lab.evaluation import bits_by_length
-from course_lab.stretching import METHODS, searched, stretched, tuned
+from course_lab.instruments import evaluation, stretching
+from course_lab.instruments.evaluation import bits_by_length
+from course_lab.instruments.stretching import METHODS, searched, stretched, tuned
 from course_lib import encodings
 from course_lib.encodings import ALiBi, Rotary, rotary_frequencies
 from course_lib.model import Decoder, DecoderConfig

@@ -7,8 +7,8 @@ from itertools import product
 import pytest
 import torch
 
-from course_lab import tasks
-from course_lab.tasks import IGNORE, Batch
+from course_lab.training import tasks
+from course_lab.training.tasks import IGNORE, Batch
 
 
 def drawn(task, seed=0):

@@ -15,8 +15,12 @@ from pathlib import Path
 import torch
 
 from course_lab import __main__ as commands
-from course_lab import corpus, evaluation, training, zoo
-from course_lab.zoo import Tier, making
+from course_lab import zoo
+from course_lab.instruments import evaluation
+from course_lab.studies import zoo as making
+from course_lab.training import corpus
+from course_lab.training import loop as training
+from course_lab.zoo import Tier
 from course_lib.model import DecoderConfig
 
 TIER = Tier(
@@ -34,7 +38,6 @@ SIZES = {
 def shrink(replace, folder):
     """Make everything small, and its home `folder`, by calling replace(owner, name, value)."""
     replace(zoo, "HERE", folder)
-    replace(zoo, "RESULTS", folder / "results.json")
     replace(zoo, "TIERS", {**zoo.TIERS, "small": TIER})
     replace(making, "TIERS", zoo.TIERS)
     replace(evaluation, "PASSAGE", 128)
@@ -46,8 +49,13 @@ def shrink(replace, folder):
 
 def store(runs, records):
     """Make these the results of the zoo."""
-    content = {"runs": runs, "records": [record._asdict() for record in records]}
-    zoo.RESULTS.write_text(json.dumps(content))
+    entries = [
+        {"unit": {name: run[name] for name in making.Unit._fields}, "records": [],
+         **{name: run[name] for name in run.keys() - {*making.Unit._fields}}}
+        for run in runs
+    ]  # fmt: skip
+    entries[0]["records"] = [one._asdict() for one in records]  # each has all fields of its own
+    (zoo.HERE / "zoo.json").write_text(json.dumps(entries))
 
 
 def pausing(step):

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from course_grading.exercise import Mistake, Version, WriteTest, mistake
-from course_lab.probes import Subject
+from course_lab.instruments.probes import Subject
 from course_lib.encodings import PositionScheme, Rotary, Shaw, Sinusoidal, T5Bias
 from course_lib.encodings.angles import check_positions
 from course_lib.encodings.rotary import rotate, rotation_table

@@ -21,7 +21,7 @@ from course_grading.specs.choosing.common import (
     without_head_axis,
 )
 from course_grading.specs.draw import COUNTS_ITSELF, shuffled
-from course_lab.probes import Subject
+from course_lab.instruments.probes import Subject
 from course_lib.encodings import PositionScheme, Sinusoidal
 from course_lib.model import Decoder, DecoderConfig
 from course_lib.model.decoder import Cache

@@ -1,16 +1,17 @@
 """The picture of a budget: every seed, every variant, what simpler readers get, and its words."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 
-from course_lab import budgets
-from course_lab.budgets import Unit
-from course_lab.figures import budget_page
 from course_lab.figures.budgets import budget, budget_alt, curves
 from course_lab.figures.style import SCHEMES
-from course_lab.questions import QUESTIONS, ceilings
-from course_lab.units import Result
+from course_lab.studies import budgets
+from course_lab.studies.budgets import Unit
+from course_lab.studies.questions import QUESTIONS, ceilings
+from tools.pages import budgets as budgets_page
 
 
 def accuracy(unit, length, method=None):
@@ -22,7 +23,8 @@ def accuracy(unit, length, method=None):
 
 @pytest.fixture(autouse=True)
 def stored(tmp_path, monkeypatch):
-    monkeypatch.setattr(budgets, "RESULTS", tmp_path / "budgets.json")
+    study = replace(budgets.STUDY, folder=tmp_path)
+    monkeypatch.setattr(budgets, "STUDY", study)
     for slug in ("six-back", "token-at-3", "recall", "last-seen"):
         units = budgets.units_of(slug)
         records = [
@@ -32,7 +34,8 @@ def stored(tmp_path, monkeypatch):
             for length in (QUESTIONS[slug].length, *QUESTIONS[slug].lengths)
             for method in (None, *(("yarn",) if unit.variant == "RoPE" and length > 64 else ()))
         ]  # fmt: skip
-        budgets.store().add(units[0], Result(units[0]._asdict(), records))
+        entry = {"unit": units[0]._asdict(), "settings": {}, "records": records}
+        study.add({units[0]: entry})
 
 
 def drawn(ax, kind):
@@ -83,7 +86,7 @@ def test_a_variant_alone_goes_on_to_more_steps():
     [ax] = budget("last-seen", "t").axes
     assert sorted(line.get_xdata()[-1] for line in drawn(ax, "lines")) == [2500, 2500, 2500, 12_000]
     assert [label.get_text() for label in ax.get_xticklabels()][-1] == "12000"
-    page = budget_page._table("last-seen").splitlines()
+    page = budgets_page._table("last-seen").splitlines()
     assert page[0].split(" | ")[-1].startswith("16 tokens, 12000 steps")
     for row in (row for row in page[2:] if row.startswith("|")):
         assert row.endswith("| - |") == ("Shaw, keys" not in row)

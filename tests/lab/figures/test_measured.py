@@ -5,7 +5,7 @@ import pytest
 from course_lab import zoo
 from course_lab.figures import measured
 from course_lab.figures.style import png
-from course_lab.probes import Finding
+from course_lab.instruments.probes import Finding
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import torch
 
 from course_lab.figures import waves
 from course_lab.figures.style import png
-from course_lab.waveforms import Waveform, square, triangle
+from course_lab.training.waveforms import Waveform, square, triangle
 
 
 def test_the_band_is_a_line_where_distance_alone_decides():

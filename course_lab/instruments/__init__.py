@@ -1,0 +1,1 @@
+"""What looks into a model: each measures one thing, and keeps nothing."""

@@ -1,0 +1,1 @@
+"""What is measured again by a command, and kept: see `study`."""

@@ -1,0 +1,310 @@
+"""A study: what is measured again by a command, unit by unit, and kept in a file.
+
+Ctrl-C loses one unit at most, and another call goes on. A result belongs to settings, which hold a
+checksum of the code that its numbers depend on: with other settings it is stale, and measured anew.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+import platform
+import textwrap
+import time
+import zlib
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from functools import cache, partial
+from multiprocessing import get_context
+from pathlib import Path
+from random import Random
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import torch
+from torch import nn
+from tqdm import tqdm
+
+from course_lab.errors import CourseError
+from course_lab.machine import describe
+
+Entry = dict[str, Any]
+Unit = TypeVar("Unit", bound=tuple)  # a NamedTuple
+HERE = Path(__file__).parents[1] / "zoo"
+OURS = ("course_lib", "course_lab")
+
+
+class Result(NamedTuple):
+    """What was measured of a unit."""
+
+    records: list[Entry]
+    about: Entry = {}
+    """What is kept once, beside the settings."""
+
+
+@dataclass(frozen=True)
+class Study(Generic[Unit]):
+    """What is measured, in one place. Its functions are those of a module, or partials of them,
+    since other processes may call them."""
+
+    name: str
+    """Of the command that makes it, and of its file."""
+    unit: type[Unit]
+    """A NamedTuple: what is measured at once. Its fields stand in every record."""
+    units: Callable[[], Sequence[Unit]]
+    """All that the course wants, in the order of the file."""
+    settings: Callable[[Unit], Entry]
+    """What the numbers depend on, besides the unit's own fields and the code.
+
+    "weights" is the checksum of a model, or None if it is not here: not all are shipped.
+    """
+    code: Callable[[Unit], Iterable[Any]]
+    """The functions, classes and modules that the numbers depend on."""
+    measure: Callable[[Unit], Result]
+    folder: Path = HERE
+
+    @property
+    def path(self) -> Path:
+        return self.folder / f"{self.name}.json"
+
+    @property
+    def again(self) -> str:
+        """What brings back what is not there."""
+        return f"run `course {self.name}` to make it, or `git checkout course_lab/zoo` to get it"
+
+    # Reading
+
+    def results(self) -> list[Entry]:
+        """What is stored: for each unit its fields, settings, how it was made, and its records.
+
+        Raises CourseError if the file is damaged. There is nothing yet if there is no file.
+        """
+        return stored(self.path, self.again) if self.path.exists() else []
+
+    def records(self, **wanted: Any) -> list[Entry]:
+        """The records whose fields have these values: `records(scheme="rope", length=512)`.
+
+        Raises CourseError, which names the command, if there are none.
+        """
+        found = [r for r in every_record(self.results()) if wanted.items() <= r.items()]
+        if not found:
+            asked = ", ".join(f"{name}={value!r}" for name, value in wanted.items())
+            raise CourseError(f"{self.path.name} has nothing for {asked or 'anyone'}: {self.again}")
+        return found
+
+    def today(self, unit: Unit) -> Entry:
+        """The settings that a result of this unit has to have."""
+        return _plain({**self.settings(unit), "code": code_of(*self.code(unit))})
+
+    def missing(self, units: Iterable[Unit] | None = None) -> list[Unit]:
+        """Those of `units` (default: all) that were not measured, or are stale."""
+        known = {self.unit(**r["unit"]): r["settings"] for r in self.results()}
+        return [
+            unit
+            for unit in (self.units() if units is None else units)
+            if unit not in known or not fit(known[unit], self.today(unit))
+        ]
+
+    # Making
+
+    def make(
+        self, units: Iterable[Unit] | None = None, jobs: int = 1, scheduler: str = "",
+        recheck: int = 0,
+    ) -> None:  # fmt: skip
+        """Measure what is missing of `units`, which do not depend on each other.
+
+        `jobs` at a time in processes of this machine, or on the Dask cluster at `scheduler`. With
+        `recheck`, see there.
+        """
+        todo = self.missing(units)
+        if recheck:
+            todo = self.recheck(todo, recheck, jobs, scheduler)
+        self.do(todo, jobs, scheduler)
+
+    def do(self, todo: Sequence[Unit], jobs: int = 1, scheduler: str = "") -> None:
+        """Measure these units, and store each as it is finished."""
+        if not todo:
+            return
+        with (
+            executor(jobs, scheduler) as (pool, at_once),
+            closing(_done(todo, self._made, pool, at_once)) as results,
+        ):
+            for unit, entry in tqdm(results, total=len(todo), desc=self.name):
+                self.add({unit: entry})
+
+    def recheck(self, todo: list[Unit], many: int, jobs: int, scheduler: str) -> list[Unit]:
+        """What is left of `todo` after a look at units that nothing but other code made stale.
+
+        Some of them are measured again. If all of these come out as they were, the code computes
+        the same, and the others keep their records.
+        """
+        before = {self.unit(**r["unit"]): r for r in self.results()}
+        stale = [
+            unit
+            for unit in todo
+            if unit in before
+            and fit({**before[unit]["settings"], "code": ""}, {**self.today(unit), "code": ""})
+        ]  # fmt: skip
+        chosen = Random(0).sample(stale, min(many, len(stale)))
+        with executor(jobs, scheduler) as (pool, at_once):
+            again = dict(_done(chosen, self._made, pool, at_once))
+        if any(again[unit]["records"] != before[unit]["records"] for unit in chosen):
+            return todo
+        self.add({unit: {**before[unit], "settings": self.today(unit)} for unit in stale})
+        return [unit for unit in todo if unit not in stale]
+
+    def _made(self, unit: Unit) -> Entry:
+        """The entry of a unit: what it is, how it was made, and what was measured."""
+        start = time.perf_counter()
+        result, fields = self.measure(unit), unit._asdict()  # type: ignore[attr-defined]
+        records = [
+            {name: value for name, value in record.items() if (name, value) not in fields.items()}
+            for record in result.records
+        ]  # what the unit says need not be said again
+        return _plain({
+            "unit": fields, "settings": self.today(unit),
+            "seconds": round(time.perf_counter() - start, 1), "python": platform.python_version(),
+            "torch": torch.__version__, "machine": describe(), **result.about,
+            "records": records,
+        })  # fmt: skip
+
+    def add(self, entries: dict[Unit, Entry]) -> None:
+        """Put entries in place of earlier ones; the file is written whole."""
+        known = {self.unit(**r["unit"]): r for r in self.results()} | entries
+        order = {unit: place for place, unit in enumerate(self.units())}
+        last = len(order)
+        units = sorted(known, key=lambda unit: (order.get(unit, last), repr(unit)))
+        unfinished = self.path.with_suffix(".new")
+        unfinished.write_text(as_text([known[unit] for unit in units]), encoding="utf-8")
+        unfinished.replace(self.path)
+
+
+def fit(stored: Entry, today: Entry) -> bool:
+    """Whether a result holds. One of weights that are not here does."""
+    unknown = {"weights": stored.get("weights")} if today.get("weights", "") is None else {}
+    return stored == today | unknown
+
+
+def _plain(entry: Entry) -> Entry:
+    """As JSON gives it back."""
+    plain: Entry = json.loads(json.dumps(entry))
+    return plain
+
+
+def as_text(entries: Iterable[Entry]) -> str:
+    """A file of results, with a line for each record."""
+    blocks = []
+    for entry in entries:
+        head = json.dumps({name: value for name, value in entry.items() if name != "records"})
+        lines = ",\n".join(f"  {json.dumps(record)}" for record in entry["records"])
+        blocks.append(f' {head[:-1]}, "records": [' + (f"\n{lines}\n ]}}" if lines else "]}"))
+    return "[\n" + ",\n".join(blocks) + "\n]\n"
+
+
+def stored(path: Path, again: str) -> list[Entry]:
+    """What a file of results holds. Raises CourseError, with what to run, if it is damaged."""
+    return _stored(path, path.stat().st_mtime_ns, again)
+
+
+@cache
+def _stored(path: Path, written: int, again: str) -> list[Entry]:
+    try:
+        entries: list[Entry] = json.loads(path.read_text(encoding="utf-8"))
+        if all({"unit", "settings", "records"} <= entry.keys() for entry in entries):
+            return entries
+    except (ValueError, AttributeError, TypeError):
+        pass
+    raise CourseError(f"{path.name} is damaged: delete it first, then {again}")
+
+
+def every_record(entries: Iterable[Entry]) -> Iterator[Entry]:
+    """All records, each with the fields of its unit; a record's own come first."""
+    for entry in entries:
+        for record in entry["records"]:
+            yield {**entry["unit"], **record}
+
+
+# What numbers depend on
+
+
+def code_of(*things: Any) -> str:
+    """A checksum of functions, classes and modules, without comments and docstrings.
+
+    With a class come those of ours that it stands on.
+    """
+    found = 0
+    for thing in things:
+        parts = filter(_is_ours, inspect.getmro(thing)) if inspect.isclass(thing) else [thing]
+        for part in parts:
+            found = zlib.crc32(_source(part).encode(), found)
+    return f"{found:08x}"
+
+
+def _is_ours(thing: Any) -> bool:
+    return str(getattr(thing, "__module__", "")).startswith(OURS)
+
+
+@cache
+def _source(thing: Any) -> str:
+    tree = ast.parse(textwrap.dedent(inspect.getsource(thing)))
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list):  # a text that stands alone is a docstring
+            node.body = [  # type: ignore[attr-defined]
+                line
+                for line in body
+                if not (isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant))
+            ]
+    return ast.dump(tree)
+
+
+def classes_of(model: nn.Module) -> list[type]:
+    """The classes of ours that a model is made of, its schemes' among them."""
+    ours = {type(module) for module in model.modules() if _is_ours(type(module))}
+    return sorted(ours, key=lambda one: one.__qualname__)
+
+
+# Where units are measured
+
+
+class Here(Executor):
+    """Does what is submitted at once, in this process."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.set_result(fn(*args, **kwargs))
+        return future
+
+
+@contextmanager
+def executor(jobs: int, scheduler: str = "") -> Iterator[tuple[Executor, int]]:
+    """What measures units, and how many at once: the cores of this machine are shared evenly."""
+    if scheduler:
+        try:
+            from distributed import Client
+        except ImportError:
+            raise CourseError("--scheduler needs Dask: run `pip install distributed`") from None
+        with Client(scheduler) as client:
+            yield client.get_executor(), sum(client.nthreads().values())
+    elif jobs == 1:
+        yield Here(), 1
+    else:
+        threads = max(1, torch.get_num_threads() // jobs)
+        spawn = get_context("spawn")
+        with ProcessPoolExecutor(jobs, spawn, torch.set_num_threads, (threads,)) as pool:
+            yield pool, jobs
+
+
+def _done(
+    units: Sequence[Unit], make: Callable[[Unit], Entry], pool: Executor, at_once: int
+) -> Generator[tuple[Unit, Entry], None, None]:
+    """Each unit with its entry, as they are finished."""
+    left, waiting = list(units), dict[Future[Entry], Unit]()
+    while left or waiting:
+        while left and len(waiting) < at_once:  # what is submitted would start even after Ctrl-C
+            unit = left.pop(0)
+            waiting[pool.submit(partial(make, unit))] = unit
+        for done in wait(waiting, return_when=FIRST_COMPLETED).done:
+            yield waiting.pop(done), done.result()

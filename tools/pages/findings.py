@@ -1,0 +1,76 @@
+"""`docs/findings.md`: every sentence that the lessons give with evidence, from their outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import nbformat
+
+from course_lab.findings import MIME, Finding, FindingError, read
+from course_lab.markdown import table
+
+TEXT = """\
+# What the lessons found
+
+Written by `make pages ARGS=findings` from the notebooks: a sentence, what was measured for it, and
+what stands beside it as a control or a baseline. Values are means over seeds and, after ±, half of
+the distance between the farthest two. Where both sides are bits per byte on the same passages, the
+last line of a cell is the first value of the left side less the first of the right side, with its
+standard error over passages. What a value is of (which text, which task) is said in the lesson.
+
+"""
+HEAD = ["", "found", "measured", "beside it", "computed in"]
+
+
+class Found(NamedTuple):
+    """A finding, and the cell that shows it."""
+
+    finding: Finding
+    notebook: str
+    cell: str
+
+    def row(self) -> list[str]:
+        """A line of the table."""
+        split = len(self.finding.records)
+        lines = [
+            f"{name}: {value}" + (f" ({about})" if about else "")
+            for name, value, about in self.finding.rows()
+        ]
+        change = self.finding.change()
+        beside = [*lines[split:], *([f"difference {change}"] if change else [])]
+        home = f"[{self.notebook[:2]}](../notebooks/{self.notebook}), `{self.cell}`"
+        said = self.finding.sentence
+        parts = [self.finding.number, said, "<br>".join(lines[:split]), "<br>".join(beside), home]
+        return [part.replace("|", "\\|") for part in parts]
+
+
+def findings(folder: Path) -> list[Found]:
+    """All findings of the lessons in `folder`, by number.
+
+    Raises FindingError if the records of one do not carry its sentence, or two have one number.
+    """
+    found = [one for path in sorted(folder.glob("*.ipynb")) for one in _of_lesson(path)]
+    found.sort(key=lambda one: int(one.finding.number[1:]))
+    for one, other in zip(found, found[1:], strict=False):
+        if one.finding.number == other.finding.number:
+            raise FindingError(
+                f"{one.finding.number} stands in {one.notebook} ({one.cell}) and in "
+                f"{other.notebook} ({other.cell}): give one of them another number"
+            )
+    return found
+
+
+def page(folder: Path) -> str:
+    """The whole page, as Markdown."""
+    return TEXT + table(HEAD, [one.row() for one in findings(folder)]) + "\n"
+
+
+def _of_lesson(path: Path) -> Iterator[Found]:
+    for cell in nbformat.read(path, as_version=4).cells:
+        for output in cell.get("outputs", []):
+            if stored := output.get("data", {}).get(MIME):
+                finding = read(stored)
+                finding.check()
+                yield Found(finding, path.name, cell.id)
