@@ -168,6 +168,23 @@ def decoders(length: int) -> dict[str, nn.Module]:
     return models | {PLAIN: PlainDecoder(config, length)}
 
 
+AS_TENSOR, AS_RANGE = "positions as a tensor", "positions as a range"
+
+
+def compiled_passes(n: int) -> Works:
+    """A causal layer over `n` tokens, told their positions in two ways."""
+    config = DecoderConfig(dim=512, num_layers=1, num_heads=8, hidden_dim=512)
+    tokens = torch.zeros(1, n, dtype=torch.long, device=device())
+    told: dict[str, Tensor | range] = {
+        AS_TENSOR: torch.arange(n, device=device()), AS_RANGE: range(n),
+    }  # fmt: skip
+    works: Works = {}
+    for name, positions in told.items():
+        model = Decoder(config, enc.Rotary(config.head_dim)).to(device())
+        works[name] = partial(torch.compile(model, dynamic=False), tokens, positions)
+    return works
+
+
 def training_step(model: nn.Module, batch: int, length: int) -> Work:
     """Forward, backward and AdamW on random bytes."""
     optimizer = torch.optim.AdamW(model.to(device()).parameters())

@@ -11,13 +11,14 @@ from functools import cache
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.nn import functional
 from tqdm.auto import tqdm
 
 from course_lab.training.checkpoints import Checkpoint
 from course_lab.training.tasks import IGNORE, Batch, Task
 from course_lib.encodings import consecutive_positions
+from course_lib.model import Decoder
 
 SMALL = 300_000  # parameters
 
@@ -99,8 +100,7 @@ class Training:
             self.settings["first batch"] = _fingerprint(drawn)
         tokens, targets = (t.to(self.device) for t in drawn)
         with torch.autocast(self.device.type, self.dtype, enabled=self.dtype != torch.float32):
-            positions = consecutive_positions(tokens.shape[1], device=self.device)
-            scores = self.model(tokens, positions)
+            scores = self.model(tokens, self._positions(tokens.shape[1]))
         total = functional.cross_entropy(
             scores.float().flatten(0, 1), targets.flatten(), ignore_index=IGNORE, reduction="sum"
         )
@@ -112,6 +112,12 @@ class Training:
         self._schedule.step()
         self.losses.append(loss.item())
         return self.losses[-1]
+
+    def _positions(self, length: int) -> Tensor | range:
+        """0, 1, 2, ...: as a range for a decoder, which needs that when it is compiled."""
+        if isinstance(self.model, Decoder):
+            return range(length)
+        return consecutive_positions(length, device=self.device)
 
     def state_dict(self) -> dict[str, Any]:
         """Everything that a later run needs to continue as if there had been no interruption."""

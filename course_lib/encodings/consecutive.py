@@ -26,10 +26,11 @@ def consecutive_positions(
     take the short cuts, such as the fused causal kernel. A copy, a part, or a tensor that was
     changed in place is like any other: make positions where they are used instead of moving them.
     """
+    if torch.compiler.is_compiling():
+        return torch.arange(start, start + length, device=device)
     with torch.inference_mode(False):  # tensors of inference mode have no version
         positions = torch.arange(start, start + length, device=device)
-    if not torch.compiler.is_compiling():
-        _made[positions] = start, positions._version
+    _made[positions] = start, positions._version
     return positions
 
 

@@ -42,11 +42,14 @@ def rotate(
         turned = pairs * torch.complex(cos.to(exact), sin.to(exact))
         return torch.view_as_real(turned).flatten(-2).to(x.dtype)
     if layout == "half":
-        first, second = x.to(exact).chunk(2, dim=-1)  # (*batch, length, pairs) each
-        # addcmul fuses a product and a sum: two passes over memory fewer
-        turned_first = torch.addcmul(first * cos, second, sin, value=-1)
-        turned_second = torch.addcmul(second * cos, first, sin)
-        return torch.cat([turned_first, turned_second], dim=-1).to(x.dtype)
+        exactly = x.to(exact)
+        turned = exactly * torch.cat([cos, cos], dim=-1)
+        first, second = exactly.chunk(2, dim=-1)  # (*batch, length, pairs) each
+        half = first.shape[-1]
+        # added in place: to join halves would read and write every number once more
+        turned[..., :half].addcmul_(second, sin, value=-1)
+        turned[..., half:].addcmul_(first, sin)
+        return turned.to(x.dtype)
     raise ValueError(f"layout must be 'half' or 'interleaved', got {layout!r}")
 
 

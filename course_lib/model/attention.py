@@ -27,6 +27,7 @@ def attend(
     k_positions: Int[Tensor, "*batch keys"],
     causal: bool = True,
     mask: Bool[Tensor, "*batch_heads queries keys"] | None = None,
+    lead: int | None = None,
 ) -> Float[Tensor, "batch heads queries head_dim"]:
     """What every query reads from the values: softmax(q k / sqrt(head_dim) + bias) v.
 
@@ -34,6 +35,8 @@ def attend(
     True for the pair (when given). With fewer key and value heads than query heads, neighbouring
     query heads share one. A query that may attend to nothing reads zeros. `mask` has the shape
     (queries, keys), or four dimensions, of which any may be 1: three could mean batch or heads.
+    `lead` says how far the first query is from the first key where both count up one by one, if
+    the caller knows: a compiled graph cannot look, and keeps the name of the causal mask this way.
     Raises ValueError for shapes, dtypes and devices that do not fit together.
     """
     _check_shapes(q, k, v, q_positions, k_positions)
@@ -54,8 +57,9 @@ def attend(
 
     # A whole text with nothing added to its scores: torch knows this mask by name.
     plain = bias is None and mask is None and "read" not in doors
-    lead = known_lead(q_positions, k_positions) if causal else None
-    if plain and lead == 0 and q.shape[2] == k.shape[2]:
+    if causal and lead is None:
+        lead = known_lead(q_positions, k_positions)
+    if plain and causal and lead == 0 and q.shape[2] == k.shape[2]:
         return _fused(q, k, v, is_causal=True)
 
     # Decoding, one new token at a time: the first query already sees every key.

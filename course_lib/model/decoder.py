@@ -94,6 +94,8 @@ class View:
     k_positions: Tensor
     mask: Tensor | None
     cache: Cache | None
+    lead: int | None = None
+    """See `attend`."""
 
 
 class Attention(nn.Module):
@@ -116,7 +118,7 @@ class Attention(nn.Module):
         if view.cache is not None:
             k, v = view.cache.extend(self.layer, k, v)  # (batch, kv_heads, keys, head_dim)
         positions = view.q_positions, view.k_positions
-        read = attend(q, k, v, self.scheme, *positions, self.config.causal, view.mask)
+        read = attend(q, k, v, self.scheme, *positions, self.config.causal, view.mask, view.lead)
         return self.to_out(read.transpose(1, 2).flatten(-2))  # (batch, length, dim)
 
 
@@ -162,22 +164,27 @@ class Decoder(nn.Module):
     def forward(
         self,
         tokens: Int[Tensor, "batch length"],
-        positions: Int[Tensor, "*batch length"],
+        positions: Int[Tensor, "*batch length"] | range,
         mask: Bool[Tensor, "*batch_heads length keys"] | None = None,
         cache: Cache | None = None,
     ) -> Float[Tensor, "batch length vocab"]:
         """Scores for the token at every place.
 
-        `mask` is as in `attend`. With a `cache`, tokens follow those that it has seen, keys are
-        old and new ones, and the cache grows by these. Raises ValueError if `positions` do not
-        fit `tokens`, or are not integers of 0 or more. On a GPU, give `consecutive_positions` where
-        they are: values of others are not read there, since it would have to wait.
+        `positions` may be a range where they count up one by one: a compiled pass needs that in
+        order to stay causal without a mask of all pairs. `mask` is as in `attend`. With a `cache`,
+        tokens follow those that it has seen, keys are old and new ones, and the cache grows by
+        these. Raises ValueError if `positions` do not fit `tokens`, or are not integers of 0 or
+        more. On a GPU, give a range or `consecutive_positions` where they are: values of others are
+        not read there, since it would have to wait.
         """
+        lead = 0 if isinstance(positions, range) and not (cache and cache.layers) else None
+        if isinstance(positions, range):
+            positions = _counted(positions, tokens)
         self._check(tokens, positions)
         x = self.embedding(tokens) * math.sqrt(self.config.dim)  # (batch, length, dim)
         x = self.first_scheme.embed(x, positions)
         k_positions = positions if cache is None else cache.extend_positions(positions)
-        view = View(positions, k_positions, mask, cache)
+        view = View(positions, k_positions, mask, cache, lead)
         for block in self.blocks:
             x = block(x, view)
         return self.to_scores(self.norm(x))
@@ -200,8 +207,7 @@ class Decoder(nn.Module):
         new = tokens
         for _ in range(count):
             first = tokens.shape[-1] - new.shape[-1]
-            positions = consecutive_positions(new.shape[-1], first, tokens.device)
-            scores = self(new, positions, cache=cache)[:, -1]  # (batch, vocab)
+            scores = self(new, range(first, tokens.shape[-1]), cache=cache)[:, -1]  # (batch, vocab)
             if temperature == 0:
                 new = scores.argmax(dim=-1, keepdim=True)
             else:
@@ -231,3 +237,14 @@ class Decoder(nn.Module):
                 "move one of them"
             )
         check_positions(positions)
+
+
+def _counted(positions: range, tokens: Tensor) -> Tensor:
+    """Positions that are given as a range, on the device of `tokens`."""
+    length = tokens.shape[-1]
+    if positions.step != 1 or len(positions) != length:
+        raise ValueError(
+            f"positions must count up one by one, once for each of {length} tokens, got "
+            f"{positions}: give range(start, start + {length}), or a tensor where there are gaps"
+        )
+    return consecutive_positions(length, positions.start, tokens.device)

@@ -1,8 +1,8 @@
 """The zoo and its text, small enough to be made in a second.
 
 As a program it runs the laboratory's commands on them: `python tiny.py train rope --to FOLDER`.
-With TINY_PAUSE set to a file, training writes the process's id to that file, its rank appended, and
-waits for Ctrl-C in the middle of its tenth step.
+With TINY_PAUSE set to a file, training writes the process's id to that file, and waits for Ctrl-C
+in the middle of its tenth step.
 """
 
 import json
@@ -64,7 +64,7 @@ def pausing(step):
     os.set_blocking(wake, False)
     signal.set_wakeup_fd(wake)
     signal.signal(signal.SIGUSR1, lambda *_: None)  # ends the pause, and nothing else
-    marker = Path(os.environ["TINY_PAUSE"] + os.environ.get("RANK", ""))
+    marker = Path(os.environ["TINY_PAUSE"])
 
     def paused(self):
         if len(self.losses) == 9:

@@ -46,6 +46,8 @@ where a title names no dtype.
   with the bias added and later keys masked.
 - Shaw keys: 8 heads of 64, distances clipped at 16. "Materialised" has a vector for each pair.
   Ours has an index for each pair, which all heads share: less than the scores, but not O(n d).
+- Compiled causal pass: one layer of `Decoder` with RoPE and 8 heads of 64, compiled. Told positions
+  as a tensor it needs a mask of all pairs; told a range, it is causal without one.
 - Training step: `Decoder` without options, forward, backward and AdamW. "Plain torch, learned" is
   a model of the same size, written in the manner of nanoGPT: compare it with "learned".
 - Training loop: the same plain step beside `train` with learned positions, which also draws its
@@ -65,6 +67,7 @@ class Sizes(NamedTuple):
     rotate: tuple[tuple[int, ...], ...] = ((4, 8, 2048, 64), (1, 16, 4096, 128))
     bias: tuple[int, int] = (1024, 4096)
     shaw: tuple[int, int] = (512, 2048)
+    passes: tuple[int, ...] = (512, 2048)
     growth: tuple[int, ...] = (256, 512, 1024, 2048, 4096, 8192, 16384)
     batch: tuple[int, int] = (32, 128)
     seconds: float = 6.0
@@ -74,7 +77,7 @@ class Sizes(NamedTuple):
 
 
 FULL = Sizes()
-TINY = Sizes(((1, 2, 8, 8),), (8, 32), (8, 32), (8, 16, 32), (2, 32), 0.0, 1)
+TINY = Sizes(((1, 2, 8, 8),), (8, 32), (8, 32), (8,), (8, 16, 32), (2, 32), 0.0, 1)
 
 
 def keep_freed_memory() -> str:
@@ -122,7 +125,7 @@ def groups(
     a time, so that the tensors of one are freed before the next.
     """
     float32 = {("interleaved", HF): 1 / 4, ("interleaved", RET): 1 / 4, ("interleaved", CLONE): 1.5}
-    float32 |= {("half", HF): 1, ("half, compiled", CLONE): 1.3}
+    float32 |= {("half", HF): 1, ("half", CLONE): 3, ("half, compiled", CLONE): 1.3}
     aims = {torch.float32: float32, torch.bfloat16: {("interleaved", HF): 1.0}}
     for shape in sizes.rotate:
         for dtype, aim in aims.items():
@@ -136,6 +139,10 @@ def groups(
     shaw = {("ours", "materialised"): 1 / 5}
     for n in sizes.shaw:
         yield f"Shaw keys, n = {n}", contenders.shaw_keys(n), "ours", shaw
+    for n in sizes.passes if compiled else ():
+        title = f"Compiled causal pass, n = {n}"
+        aim = {(contenders.AS_RANGE, contenders.AS_TENSOR): 1.0}
+        yield title, contenders.compiled_passes(n), contenders.AS_TENSOR, aim
     batch, length = sizes.batch
     steps = {
         name: contenders.training_step(m, batch, length)
