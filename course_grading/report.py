@@ -98,8 +98,10 @@ def html_table(report: Report) -> str:
     for notebook in report.notebooks:
         if heading := _heading(notebook, report):
             rows.append(_row("td", (heading, _points(notebook), "", "", "")))
-        for one in notebook.exercises:
-            rows.append(_row("td", _texts(one), COLOURS.get(one.verdict.verdict, "#888")))
+        rows += [
+            _row("td", _texts(one), COLOURS.get(one.verdict.verdict, "#888"))
+            for one in notebook.exercises
+        ]
     lines = "".join(f"<p>{html.escape(line)}</p>" for line in first_edition_lines(report))
     return (
         f'{lines}<table style="border-collapse:collapse">{"".join(rows)}</table>'

@@ -23,8 +23,8 @@ os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", os.path.join(sys.prefix, "
 os.environ["MPLCONFIGDIR"] = os.path.join(sys.prefix, "matplotlib")
 
 # Listed before the first kernel needs it: listing says so in a cell when it takes long.
-import matplotlib.font_manager  # noqa: E402, F401
-from hypothesis import settings  # noqa: E402
+import matplotlib.font_manager  # noqa: F401
+from hypothesis import settings
 
 settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.register_profile("others", deadline=None)

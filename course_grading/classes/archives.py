@@ -14,6 +14,7 @@ import unicodedata
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from io import BytesIO
 from pathlib import Path, PurePosixPath
@@ -145,10 +146,8 @@ def _name(info: zipfile.ZipInfo) -> str:
     """With umlauts and Chinese where a program wrote UTF-8 and did not say so."""
     name = info.filename
     if not info.flag_bits & UTF8:
-        try:
+        with suppress(UnicodeError):
             name = name.encode("cp437").decode("utf-8")
-        except UnicodeError:
-            pass
     return name.replace("\\", "/")
 
 

@@ -74,10 +74,9 @@ def grade_class(arguments: Arguments) -> int:
     from course_grading.running import sandbox
 
     limits = None
-    if arguments.sandbox == "bubblewrap" and not arguments.scheduler:
-        if why := sandbox.unusable():
-            raise CourseError(f"{why}. To run learners' code with your rights: --sandbox none")
     if arguments.sandbox == "bubblewrap":
+        if not arguments.scheduler and (why := sandbox.unusable()):
+            raise CourseError(f"{why}. To run learners' code with your rights: --sandbox none")
         limits = sandbox.Limits()
     settings = Settings(
         arguments.timeout,

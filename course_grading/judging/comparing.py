@@ -320,7 +320,7 @@ def disagreement(right: Right, got: Any) -> Problem | None:
 def _same_number(right: Right, number: bool | int | float) -> bool:
     """Whole numbers must be equal; others count as if they were in float32."""
     if number == right.value or not isinstance(right.value, float):
-        return number == right.value
+        return bool(number == right.value)
     exact, got = (torch.tensor(float(n), dtype=torch.float64) for n in (right.exact, number))
     limits = allowed(exact, torch.float32, right.scale, right.roundings)
     return difference(exact, got, limits) is None
@@ -473,9 +473,9 @@ def _named_here(
     alike = []
     for mistake in exercise.mistakes:
         wrong = _of_the_spec(exercise, mistake.answer, questions, again)[at]
-        if find_problem(exercise, right[at], wrong) and "raised" not in wrong:
-            if _fail_alike(exercise, right[at], wrong, outcomes[at]):
-                alike.append(mistake)
+        problem = "raised" not in wrong and find_problem(exercise, right[at], wrong)
+        if problem and _fail_alike(exercise, right[at], wrong, outcomes[at]):
+            alike.append(mistake)
     return alike[0] if len(alike) == 1 else None
 
 

@@ -144,9 +144,9 @@ def forbidden_in_object(exercise: Exercise, answer: Any) -> str | None:
             names = _names(thing.__code__)
             reached = [thing.__globals__[name] for name in names if name in thing.__globals__]
             modules = [module.__name__ for module in reached if isinstance(module, ModuleType)]
-            if any(name.startswith(OURS) for name in [*modules, *names]):
-                if names & forbidden:
-                    return min(names & forbidden)
+            ours = any(name.startswith(OURS) for name in [*modules, *names])
+            if ours and names & forbidden:
+                return min(names & forbidden)
             pending += [*reached, *(cell.cell_contents for cell in thing.__closure__ or ())]
         else:
             pending.append(type(thing))

@@ -74,7 +74,7 @@ def _kept_for_good() -> Iterator[None]:
 
 def main() -> int:
     """Grade what is asked for, one notebook after the other, until stdin ends."""
-    answers = open(os.dup(1), "w", encoding="utf-8")
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     processes.end_with_parent()
     processes.keep_to_ourselves()

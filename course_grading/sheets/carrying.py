@@ -124,8 +124,8 @@ def _report(folder: Path, old: OldSheet, placed: list[Placed], homes: dict[str, 
         else:
             says.append(f"no place for the answer to {slug}, copy it by hand")
     first_edition = renamed.first_edition_sheet(old.mine)
-    for slug in sorted(answers.keys() & renamed.ASKED_ANEW if first_edition else ()):
-        says.append(f"{slug} is another question now, look at it again")
+    asked_anew = sorted(answers.keys() & renamed.ASKED_ANEW if first_edition else ())
+    says += [f"{slug} is another question now, look at it again" for slug in asked_anew]
     for home, number in arrived.items():
         elsewhere = f" {home}" if home != old.name else ""
         says.append(f"{counted(number, 'answer')} in{elsewhere}")

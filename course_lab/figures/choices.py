@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -41,7 +42,7 @@ def home_and_far(
     `allowed` higher.
     """
     fig, ax = figure(7.4, 4.2)
-    values = [*sum(map(list, home.values()), []), *sum(map(list, far.values()), [])]
+    values = [*chain(*home.values(), *far.values())]
     low, high = min(values) - 0.1, max(values) + 0.3
     line = np.array([low, high])
     ax.fill_between(line, line, line + allowed, color="#DDDDDD", linewidth=0)

@@ -96,7 +96,7 @@ def _checked(settings: Settings, controls: dict[str, widgets.Widget]) -> Setting
 def _possible(control: widgets.Widget, value: Any) -> bool:
     if isinstance(control, widgets.IntSlider):
         inside = control.min <= value <= control.max
-        return inside and (value - control.min) % control.step == 0
+        return bool(inside and (value - control.min) % control.step == 0)
     if isinstance(control, widgets.Dropdown):
         return value in control.options
     return isinstance(value, bool)

@@ -137,8 +137,8 @@ def tuning(records: Sequence[Record], factor: float, title: str, trained: int = 
             stages = [
                 record for record in records
                 if record.length == length and record.scheme == "rope" and (
-                    record.method == method and record.factor == factor
-                    or method == "unchanged" and record.method is None)
+                    (record.method == method and record.factor == factor)
+                    or (method == "unchanged" and record.method is None))
             ]  # fmt: skip
             if any(record.tuned_steps for record in stages):
                 _with_seeds(ax, stages, lambda record: record.tuned_steps, look)

@@ -48,7 +48,7 @@ class CountingModel(nn.Module):
         The byte at a place counts as the first one before the byte to predict. `positions` make
         no difference.
         """
-        scores = self.tables[0].expand(*tokens.shape, BYTES)
+        scores: Tensor = self.tables[0].expand(*tokens.shape, BYTES)
         for known in range(1, self.before + 1):
             windows = tokens.unfold(1, known, 1)  # (batch, length - known + 1, known)
             known_shares = self.tables[known][windows.unbind(-1)]

@@ -175,7 +175,8 @@ class _Seeing(PositionScheme):
             along = a[..., None] * x[..., None, :] + b[..., None] * y[..., None, :]
             across = a[..., None] * y[..., None, :] - b[..., None] * x[..., None, :]
             total = total + along * angle.cos() + across * angle.sin()
-        return total / math.sqrt(q.shape[-1])
+        bias: Tensor = total / math.sqrt(q.shape[-1])
+        return bias
 
 
 # Biases and content terms -------------------------------------------------------------------
@@ -265,7 +266,8 @@ class Windowed(nn.Module):
     def forward(self, tokens: Tensor, positions: Int[Tensor, " length"]) -> Tensor:
         distance = relative_positions(positions, positions)
         far = (self.far[0] <= distance) & (distance < self.far[1])
-        return self.model(tokens, positions, mask=(distance < self.keys) | far)
+        scores: Tensor = self.model(tokens, positions, mask=(distance < self.keys) | far)
+        return scores
 
 
 class Shifted(nn.Module):
@@ -276,7 +278,8 @@ class Shifted(nn.Module):
         self.model, self.start = model, start
 
     def forward(self, tokens: Tensor, positions: Int[Tensor, "*batch length"]) -> Tensor:
-        return self.model(tokens, positions + self.start)
+        scores: Tensor = self.model(tokens, positions + self.start)
+        return scores
 
 
 class Replaced(nn.Module):
@@ -294,7 +297,8 @@ class Replaced(nn.Module):
         far = self.other.shape[1]
         chosen = tokens[:, :far].sum(dim=1) % len(self.other)
         other = self.other.to(tokens.device)[chosen]
-        return self.model(torch.cat([other, tokens[:, far:]], dim=1), positions)
+        scores: Tensor = self.model(torch.cat([other, tokens[:, far:]], dim=1), positions)
+        return scores
 
 
 # How large an intervention is ---------------------------------------------------------------

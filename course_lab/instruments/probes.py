@@ -259,7 +259,8 @@ def _heads(x: Tensor, config: DecoderConfig) -> Tensor:
     generator = torch.Generator().manual_seed(4)
     drawn = torch.randn(config.dim, config.dim, generator=generator)
     turned = torch.linalg.qr(drawn).Q.to(x.dtype)
-    return (x @ turned).unflatten(-1, (config.num_heads, -1)).transpose(1, 2)
+    heads: Tensor = (x @ turned).unflatten(-1, (config.num_heads, -1)).transpose(1, 2)
+    return heads
 
 
 def _scores(

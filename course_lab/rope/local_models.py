@@ -63,7 +63,9 @@ class LocalModel(nn.Module):
     def forward(
         self, tokens: Int[Tensor, "batch length"], positions: Int[Tensor, " length"]
     ) -> Float[Tensor, "batch length vocab"]:
-        return self.theirs(input_ids=tokens, position_ids=positions[None], use_cache=False).logits
+        out = self.theirs(input_ids=tokens, position_ids=positions[None], use_cache=False)
+        scores: Tensor = out.logits
+        return scores
 
 
 def load(folder: Path | str) -> LocalModel:

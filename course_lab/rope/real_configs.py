@@ -29,7 +29,8 @@ class RealModel(NamedTuple):
     def factor(self) -> float:
         """The factor in the config; without one, how many times longer the texts became."""
         parameters = self.parameters.get(self.layer_type or "", self.parameters)
-        return parameters.get("factor", self.length / self.original_length)
+        factor: float = parameters.get("factor", self.length / self.original_length)
+        return factor
 
     def plain(self) -> Tensor:
         """The frequencies before it was stretched."""

@@ -139,7 +139,8 @@ class PlainBlock(nn.Module):
         q, k, v = qkv.permute(2, 0, 3, 1, 4)
         read = functional.scaled_dot_product_attention(q, k, v, is_causal=True)
         x = x + self.out(read.transpose(1, 2).flatten(-2))
-        return x + self.mlp(self.norm2(x))
+        out: Tensor = x + self.mlp(self.norm2(x))
+        return out
 
 
 class PlainDecoder(nn.Module):
@@ -153,7 +154,8 @@ class PlainDecoder(nn.Module):
         self.layers = nn.Sequential(*blocks, nn.LayerNorm(c.dim), scores)
 
     def forward(self, tokens: Tensor, positions: Tensor) -> Tensor:
-        return self.layers(self.tokens(tokens) + self.places(positions))
+        scores: Tensor = self.layers(self.tokens(tokens) + self.places(positions))
+        return scores
 
 
 def decoders(length: int) -> dict[str, nn.Module]:

@@ -13,7 +13,7 @@ import platform
 import textwrap
 import time
 import zlib
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -21,6 +21,7 @@ from functools import cache, partial
 from multiprocessing import get_context
 from pathlib import Path
 from random import Random
+from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import torch
@@ -40,7 +41,7 @@ class Result(NamedTuple):
     """What was measured of a unit."""
 
     records: list[Entry]
-    about: Entry = {}
+    about: Mapping[str, Any] = MappingProxyType({})
     """What is kept once, beside the settings."""
 
 

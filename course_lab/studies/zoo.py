@@ -24,7 +24,7 @@ from course_lab.machine import device
 from course_lab.studies.study import Entry, Result, Study, classes_of
 from course_lab.training.checkpoints import Checkpoint, save_weights
 from course_lab.training.corpus import python_source
-from course_lab.training.loop import Training, train
+from course_lab.training.loop import train
 from course_lab.zoo import SEEDS, TIERS, Record, build, read_weights
 from course_lib.encodings import rotary_frequencies
 from course_lib.model import Decoder
@@ -258,10 +258,16 @@ def settings(unit: Unit, work: Path = WORK) -> Entry:
 
 
 def code(unit: Unit) -> list[Any]:
-    """What the numbers of `unit` are computed with."""
+    """What the numbers of `unit` are computed with.
+
+    Weights are kept, and have a checksum of their own: other settings ask for others, other code
+    does not.
+    """
+    if unit.kind == "trained":
+        return []
     model = classes_of(build(unit.scheme, TIERS[unit.tier], unit.seed))
     of_kind: dict[str, list[Any]] = {
-        "trained": [Training], "measured": [bits_by_length, bits_in_windows], "read": [reading],
+        "measured": [bits_by_length, bits_in_windows], "read": [reading],
         "stretched": [stretching, bits_by_length], "tuned": [stretching, bits_by_length],
     }  # fmt: skip
     return [*model, *of_kind[unit.kind]]

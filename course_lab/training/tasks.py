@@ -161,7 +161,8 @@ def right_answers(model: nn.Module, batch: Batch, positions: Int[Tensor, " lengt
     place = next(model.parameters()).device
     tokens, targets = (t.to(place) for t in batch)
     right = (model(tokens, positions.to(place)).argmax(dim=-1) == targets).float()
-    return right.masked_fill(targets == IGNORE, torch.nan).cpu()
+    known: Tensor = right.masked_fill(targets == IGNORE, torch.nan).cpu()
+    return known
 
 
 def shares_by_part(

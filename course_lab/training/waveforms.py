@@ -139,7 +139,8 @@ def shift_error(waveform: Waveform, dim: int = DIM, length: int = LENGTH) -> flo
     encoding = waveform.encode(torch.arange(length), dim).double()
     before, after = encoding[:-DISTANCE], encoding[DISTANCE:]
     fitted = before @ torch.linalg.lstsq(before, after, driver="gelsd").solution
-    return ((fitted - after).square().mean() / after.square().mean()).sqrt().item()
+    error: float = ((fitted - after).square().mean() / after.square().mean()).sqrt().item()
+    return error
 
 
 def trained_model(

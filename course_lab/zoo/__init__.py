@@ -44,7 +44,8 @@ class Tier:
 
     def settings(self) -> dict[str, Any]:
         """All sizes as plain values, for JSON."""
-        return json.loads(json.dumps(asdict(self)))
+        plain: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        return plain
 
 
 TIERS = {
@@ -230,7 +231,7 @@ def checksum(path: Path) -> str:
     """Of the weights in a file, which says what a result was measured on."""
     found = 0
     with safe_open(path, framework="pt") as file:
-        for key in sorted(file.keys()):  # noqa: SIM118
+        for key in sorted(file.keys()):
             found = zlib.crc32(file.get_tensor(key).numpy().tobytes(), found)
     return f"{found:08x}"
 
@@ -242,7 +243,7 @@ def weights_path(name: str, seed: int) -> Path:
 
 def is_shipped(name: str, seed: int) -> bool:
     """Whether the course comes with the weights of this model."""
-    return seed == 0 or seed in SEEDS and name in ENTIRE
+    return seed == 0 or (seed in SEEDS and name in ENTIRE)
 
 
 def results() -> list[Record]:

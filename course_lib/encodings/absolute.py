@@ -41,7 +41,8 @@ def shift_matrix(offset: int, dim: int, base: float = 10_000.0) -> Float[Tensor,
     angles = offset * _frequencies(dim, base)
     cos, sin = angles.cos(), angles.sin()
     blocks = torch.stack([cos, sin, -sin, cos], dim=-1).unflatten(-1, (2, 2))  # (pairs, 2, 2)
-    return torch.block_diag(*blocks)
+    matrix: Tensor = torch.block_diag(*blocks)
+    return matrix
 
 
 class Sinusoidal(PositionScheme):

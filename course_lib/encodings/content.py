@@ -30,7 +30,9 @@ def relative_shift(scores: Float[Tensor, "*batch n n"]) -> Float[Tensor, "*batch
             f"scores must be square in the last two dimensions, got {rows} x {columns}"
         )
     padded = nn.functional.pad(scores, (1, 0))  # (*batch, n, n + 1)
-    return padded.flatten(-2)[..., rows:].unflatten(-1, (rows, columns))  # (*batch, n, n)
+    without_first: Tensor = padded.flatten(-2)[..., rows:]
+    shifted: Tensor = without_first.unflatten(-1, (rows, columns))  # (*batch, n, n)
+    return shifted
 
 
 class Shaw(PositionScheme):
@@ -154,4 +156,5 @@ class TransformerXL(PositionScheme):
         cos, sin = rotation_table(self.frequencies, distances)
         sinusoids = torch.stack([sin, cos], dim=-1).flatten(-2).to(self.project.weight.dtype)
         projected = self.project(sinusoids).to(like.dtype)  # (distances, heads * head_dim)
-        return projected.unflatten(-1, (len(self.u), -1)).transpose(0, 1)
+        by_head: Tensor = projected.unflatten(-1, (len(self.u), -1)).transpose(0, 1)
+        return by_head

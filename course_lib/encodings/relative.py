@@ -120,7 +120,8 @@ class ClippedBias(DistanceBias):
 
     def by_distance(self, relative: Tensor) -> Tensor:
         rows = clip_to_index(relative, self.max_distance)
-        return self.table(rows).movedim(-1, 0)  # (heads, *shape)
+        bias: Tensor = self.table(rows).movedim(-1, 0)  # (heads, *shape)
+        return bias
 
 
 class T5Bias(DistanceBias):
@@ -146,7 +147,8 @@ class T5Bias(DistanceBias):
         bucket = t5_bucket(
             relative, self.num_buckets, self.max_distance, bidirectional=self.bidirectional
         )
-        return self.table(bucket).movedim(-1, 0)  # (heads, *shape)
+        bias: Tensor = self.table(bucket).movedim(-1, 0)  # (heads, *shape)
+        return bias
 
 
 class ALiBi(DistanceBias):

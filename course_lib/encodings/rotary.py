@@ -162,7 +162,7 @@ def _check_table(x: Tensor, cos: Tensor, sin: Tensor) -> None:
         )
     for name, table in (("cos", cos), ("sin", sin)):
         outer = zip(table.shape[:-2], x.shape[:-2], strict=False)
-        fits = table.ndim == 2 or table.ndim == x.ndim and all(n in (1, m) for n, m in outer)
+        fits = table.ndim == 2 or (table.ndim == x.ndim and all(n in (1, m) for n, m in outer))
         if not fits or table.shape[-2:] != (x.shape[-2], x.shape[-1] // 2):
             raise ValueError(
                 f"{name} must have shape (length, dim / 2) = {(x.shape[-2], x.shape[-1] // 2)}, or "
@@ -187,4 +187,5 @@ def _reorder(
     rotated = order(width).flatten()
     index = torch.cat([rotated, torch.arange(width, head_dim)]).to(weight.device)
     heads = weight.unflatten(0, (num_heads, head_dim))  # (num_heads, head_dim, *rest)
-    return heads[:, index].flatten(0, 1)
+    reordered: Tensor = heads[:, index].flatten(0, 1)
+    return reordered

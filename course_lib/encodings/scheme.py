@@ -80,7 +80,8 @@ class PositionScheme(nn.Module):
                 device = fn(value.new_empty(0, dtype=torch.float32)).device
                 if device.type != "mps":
                     setattr(self, name, value.to(device))
-        return super()._apply(fn, recurse)
+        super()._apply(fn, recurse)
+        return self
 
 
 def check_sizes(scheme: PositionScheme, **sizes: tuple[int, int]) -> None:

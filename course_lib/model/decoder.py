@@ -119,7 +119,8 @@ class Attention(nn.Module):
             k, v = view.cache.extend(self.layer, k, v)  # (batch, kv_heads, keys, head_dim)
         positions = view.q_positions, view.k_positions
         read = attend(q, k, v, self.scheme, *positions, self.config.causal, view.mask, view.lead)
-        return self.to_out(read.transpose(1, 2).flatten(-2))  # (batch, length, dim)
+        out: Tensor = self.to_out(read.transpose(1, 2).flatten(-2))  # (batch, length, dim)
+        return out
 
 
 class Block(nn.Module):
@@ -134,7 +135,8 @@ class Block(nn.Module):
 
     def forward(self, x: Tensor, view: View) -> Tensor:
         x = x + self.attention(self.norm1(x), view)
-        return x + self.down(functional.gelu(self.up(self.norm2(x))))
+        out: Tensor = x + self.down(functional.gelu(self.up(self.norm2(x))))
+        return out
 
 
 class Decoder(nn.Module):
@@ -187,7 +189,8 @@ class Decoder(nn.Module):
         view = View(positions, k_positions, mask, cache, lead)
         for block in self.blocks:
             x = block(x, view)
-        return self.to_scores(self.norm(x))
+        scores: Tensor = self.to_scores(self.norm(x))
+        return scores
 
     @torch.no_grad()
     def generate(

@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from itertools import pairwise
 
 import pytest
 import torch
@@ -39,7 +40,7 @@ def test_shares_are_those_of_slow_counts(before):
 def test_counting_models_are_measured_as_decoders_are_and_know_more_with_each_byte():
     data = TEXT.repeat(3 * PASSAGE // len(TEXT) + 1)
     bits = [bits_by_length(CountingModel(TEXT, k), data, [64, 512], 2) for k in (0, 1, 2)]
-    for fewer, more in zip(bits, bits[1:], strict=False):
+    for fewer, more in pairwise(bits):
         assert (more < fewer).all()
     assert torch.allclose(bits[0][0], bits[0][1], atol=1e-5)  # no byte before: no matter where
     assert (bits[2][0] > bits[2][1]).all()  # the first byte of a window has only one before it

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -53,7 +54,7 @@ def findings(folder: Path) -> list[Found]:
     """
     found = [one for path in sorted(folder.glob("*.ipynb")) for one in _of_lesson(path)]
     found.sort(key=lambda one: int(one.finding.number[1:]))
-    for one, other in zip(found, found[1:], strict=False):
+    for one, other in pairwise(found):
         if one.finding.number == other.finding.number:
             raise FindingError(
                 f"{one.finding.number} stands in {one.notebook} ({one.cell}) and in "

@@ -10,7 +10,7 @@ from sphinx.application import Sphinx
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from formulas import mathml  # noqa: E402
+from formulas import mathml
 
 project = "Where Am I?"
 html_title = project

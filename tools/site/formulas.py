@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
@@ -51,7 +52,7 @@ def _set_apart(row: Element) -> None:
     children = list(row)
     if _name(row) not in ("math", "mrow", "mtd", "mstyle"):
         return
-    for before, after in reversed(list(zip(children, children[1:], strict=False))):
+    for before, after in reversed(list(pairwise(children))):
         argument = _is_function(before) and after.text not in OPENING
         factor = _is_function(after) and _name(before) not in ("mo", "mspace")
         if (argument and _name(after) not in ("mo", "mspace")) or factor:

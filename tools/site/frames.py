@@ -112,7 +112,7 @@ def build_frames(notebooks: Iterable[Path], frames: Path = FRAMES) -> list[str]:
         if cells and not (key_file.exists() and key_file.read_text() == key):
             waiting.append((notebook, key))
     with ThreadPoolExecutor(AT_A_TIME) as pool:
-        return list(pool.map(lambda one: _draw_apart(*one, frames), waiting))
+        return [*pool.map(lambda one: _draw_apart(one[0], one[1], frames), waiting)]
 
 
 def _draw_apart(notebook: Path, key: str, frames: Path) -> str:

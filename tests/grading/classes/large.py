@@ -36,8 +36,7 @@ def workers_of(pid: int) -> list[int]:
     """Dask's workers below a process: those that run the work, not those that look after them."""
     listed = subprocess.run(["ps", "-eo", "pid,ppid,args"], capture_output=True, text=True).stdout
     rows = [line.split(None, 2) for line in listed.splitlines()[1:]]
-    children = [int(row[0]) for row in rows if int(row[1]) == pid and "spawn_main" in row[2]]
-    return children
+    return [int(row[0]) for row in rows if int(row[1]) == pid and "spawn_main" in row[2]]
 
 
 def memory_of(pid: int) -> int:

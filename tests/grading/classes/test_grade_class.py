@@ -279,9 +279,11 @@ def test_a_cluster_that_exists_is_used_and_looked_at_first(command, tmp_path, mo
 
 def test_a_cluster_that_is_not_there_is_said(monkeypatch):
     monkeypatch.setattr(engine, "TIMEOUT", 1)
-    with pytest.raises(CourseError, match="no Dask scheduler at tcp://127.0.0.1:1"):
-        with engine.cluster(scheduler="tcp://127.0.0.1:1"):
-            pass
+    with (
+        pytest.raises(CourseError, match="no Dask scheduler at tcp://127.0.0.1:1"),
+        engine.cluster(scheduler="tcp://127.0.0.1:1"),
+    ):
+        pass
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -103,7 +104,7 @@ def test_headings_go_down_one_by_one(pages: Path) -> None:
     for path in pages.rglob("*.html"):
         levels = [int(tag[1]) for tag, _, _ in Page(path).elements if re.fullmatch("h[1-6]", tag)]
         assert levels[0] == 1 and levels.count(1) == 1
-        assert all(after - before <= 1 for before, after in zip(levels, levels[1:], strict=False))
+        assert all(after - before <= 1 for before, after in pairwise(levels))
 
 
 def test_every_link_leads_to_something(pages: Path) -> None:

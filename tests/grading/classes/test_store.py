@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -53,7 +54,7 @@ def test_two_runs_do_not_write_at_once(tmp_path):
 
 def test_a_full_disk_is_one_line_that_says_how_to_go_on(tmp_path):
     kept = Store(tmp_path)
-    kept._file = open("/dev/full", "w")
+    kept._file = Path("/dev/full").open("w")
     with pytest.raises(CourseError, match="No space left.*run the command again"):
         kept.add(ADA, result("a"))
     assert not kept.known(ADA, "a")
@@ -68,10 +69,8 @@ def test_a_folder_that_cannot_be_made_is_one_line(tmp_path):
 def test_a_key_changes_with_notebook_sheet_settings_and_course(monkeypatch):
     sheet, settings = b"{}", Settings(seed=1)
     keys = [key_of(b"a", sheet, settings), key_of(b"b", sheet, settings)]
-    for other in (replace(settings, seed=2), replace(settings, timeout=1.0),
-                  replace(settings, sandbox=Limits()),
-                  replace(settings, sandbox=Limits(memory=1))):  # fmt: skip
-        keys.append(key_of(b"a", sheet, other))
+    others = ({"seed": 2}, {"timeout": 1.0}, {"sandbox": Limits()}, {"sandbox": Limits(memory=1)})
+    keys += [key_of(b"a", sheet, replace(settings, **other)) for other in others]
     keys.append(key_of(b"a", b"other", settings))
     monkeypatch.setattr(store, "version", lambda: "another version")
     keys.append(key_of(b"a", sheet, settings))

@@ -27,9 +27,7 @@ def calls_of_attention(model, positions):
     found = []
 
     def look(graph, inputs):
-        for node in graph.graph.nodes:
-            if node.target is ATTENTION:
-                found.append(dict(node.kwargs))
+        found.extend(dict(n.kwargs) for n in graph.graph.nodes if n.target is ATTENTION)
         return graph.forward
 
     torch._dynamo.reset()

@@ -396,7 +396,7 @@ CONTENT = ["Shaw", "Shaw, keys only", "Transformer-XL"]
 
 def by_loops(q, k, v, scheme, q_positions, k_positions, causal):
     """Attention with the vectors of Shaw or Transformer-XL, one pair at a time."""
-    batch, heads, queries, head_dim = q.shape
+    batch, heads, _, head_dim = q.shape
     out = torch.zeros_like(q)
 
     def shaw(vectors, distance):
