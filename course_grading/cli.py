@@ -79,9 +79,10 @@ def _seconds(text: str) -> float:
 
 def exercises(arguments: Arguments) -> int:
     """Generate the exercise notebooks, around those that were changed."""
-    from course_grading.sheets import release, workspace
+    from course_grading.sheets import release, totals, workspace
 
-    known = import_module(arguments.specs).EXERCISES
+    specs = import_module(arguments.specs)
+    known, sheets = specs.EXERCISES, getattr(specs, "SHEETS", {})
     released = arguments.released
     before = {path.name: notebooks.read(path) for path in released.glob("*.ipynb")}
     if arguments.solutions.is_dir():
@@ -89,6 +90,13 @@ def exercises(arguments: Arguments) -> int:
             if release.write_specs_into(path, known):
                 print(f"{path}: brought in line with the specs")
         workspace.release(arguments.solutions, released, known)
+        course = arguments.solutions.parent
+        for name, its_own in sheets.items():
+            lesson = course / "notebooks" / f"{name}.ipynb"
+            if lesson.exists() and totals.write_into_lesson(lesson, its_own):
+                print(f"{lesson}: says how many exercises there are, and how long they take")
+        if sheets and totals.write_into_readme(course / "README.md", sheets):
+            print(f"{course / 'README.md'}: says how many exercises there are")
     for line in workspace.refresh(arguments.exercises, released, before, arguments.force):
         print(line)
     return 0

@@ -1,14 +1,17 @@
 """What the README shows works: its commands exist, its Python runs, its links lead somewhere."""
 
 import re
+import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import nbformat
 import pytest
 
 from course_grading.cli import parser
+from course_grading.sheets.totals import numbers, write_into_lesson, write_into_readme
 from course_grading.specs import SHEETS
 
 ROOT = Path(__file__).parents[1]
@@ -56,12 +59,6 @@ def test_the_table_says_what_the_lesson_says(path):
     assert exercises.strip() == f"[{len(SHEETS[path.stem])}](exercises/{path.name})"
 
 
-def numbers(text: str) -> list[int]:
-    """Of "08 to 10, 13": 8, 9, 10, 13."""
-    ends = [re.findall(r"\d+", part) for part in text.split(",")]
-    return [n for end in ends for n in range(int(end[0]), int(end[-1]) + 1)]
-
-
 def test_the_minutes_of_the_routes_are_those_of_their_lessons_and_sheets():
     rows = [line.strip("|").split("|") for line in README.splitlines() if line.startswith("| ")]
     lessons = {int(row[0]): int(row[3]) for row in rows if row[0].strip().isdigit()}
@@ -72,3 +69,26 @@ def test_the_minutes_of_the_routes_are_those_of_their_lessons_and_sheets():
     for _, which, _, of_lessons, of_sheets in routes:
         assert int(of_lessons) == sum(lessons[n] for n in numbers(which)), which
         assert int(of_sheets) == sum(sheets[n] for n in numbers(which)), which
+
+
+def test_counts_and_minutes_are_written_where_an_exercise_is_added(tmp_path):
+    readme, lesson = tmp_path / "README.md", tmp_path / "09_rotary_in_practice.ipynb"
+    readme.write_text(README)
+    shutil.copy(ROOT / "notebooks" / lesson.name, lesson)
+    assert not write_into_readme(readme, SHEETS)
+    assert not write_into_lesson(lesson, SHEETS[lesson.stem])
+    more = (*SHEETS[lesson.stem], replace(SHEETS[lesson.stem][0], slug="another", minutes=7))
+    assert write_into_readme(readme, {**SHEETS, lesson.stem: more})
+    assert write_into_lesson(lesson, more)
+    changed = [(a, b) for a, b in zip(README.splitlines(), readme.read_text().splitlines(),
+                                      strict=True) if a != b]  # fmt: skip
+    (before, after), *routes = changed
+    assert after == before.replace("[5](", "[6](") and len(routes) == 2
+    for before, after in routes:
+        *same, sheets, _ = before.split("|")
+        assert after.split("|") == [*same, f" {int(sheets) + 7} ", ""]
+    minutes = sum(exercise.minutes for exercise in more)
+    cells = nbformat.read(lesson, as_version=4).cells
+    assert any(
+        f"[Six exercises](../exercises/{lesson.name}), {minutes} minutes" in c.source for c in cells
+    )

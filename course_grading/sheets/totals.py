@@ -1,0 +1,74 @@
+"""How many exercises a sheet has and how long they take, where the README and lessons say it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from course_grading.exercise import Exercise
+from course_grading.sheets.notebooks import as_text, write, write_text
+from course_grading.sheets.release import NUMBER_WORDS, counted
+
+LINE = re.compile(r"\[\w+ exercises?\]\((\.\./exercises/\w+\.ipynb)\), \d+ minutes")
+ROW = re.compile(r"^\| (\d\d) \|.*\(exercises/(\w+)\.ipynb\) \|$", re.MULTILINE)
+ROUTE = re.compile(r"^(\|[^|\n]*\| )(\d\d[\d, to]*)( \|[^|\n]*\| )\d+ \| \d+ \|$", re.MULTILINE)
+
+Sheets = Mapping[str, Sequence[Exercise]]
+
+
+def minutes_of(exercises: Sequence[Exercise]) -> int:
+    return sum(exercise.minutes for exercise in exercises)
+
+
+def write_into_lesson(lesson: Path, exercises: Sequence[Exercise]) -> bool:
+    """Bring a lesson's line on its exercises up to date; whether anything had to be changed."""
+    notebook = json.loads(lesson.read_text(encoding="utf-8"))
+    number = NUMBER_WORDS[len(exercises)].capitalize()
+    what = "exercise" if len(exercises) == 1 else "exercises"
+    said = f"[{number} {what}](\\1), {counted(minutes_of(exercises), 'minute')}"
+    changed = False
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "markdown":
+            source = LINE.sub(said, before := as_text(cell["source"]))
+            changed |= source != before
+            cell["source"] = source
+    if changed:
+        write(lesson, notebook)
+    return changed
+
+
+def write_into_readme(readme: Path, sheets: Sheets) -> bool:
+    """Bring the README's counts, and the minutes of its routes, up to date; whether they were not.
+
+    A row with a lesson has its minutes in it; those of a sheet without a lesson are the sheet's.
+    """
+    before = text = readme.read_text(encoding="utf-8")
+    of_lesson: dict[int, int] = {}
+    of_sheet = {int(name[:2]): minutes_of(exercises) for name, exercises in sheets.items()}
+
+    def row(found: re.Match[str]) -> str:
+        *cells, minutes, _, _ = found[0].split("|")
+        number, name = int(found[1]), found[2]
+        alone = "(notebooks/" not in found[0]
+        of_lesson[number] = 0 if alone else int(minutes)
+        shown = f" {of_sheet[number]} " if alone else minutes
+        link = f" [{len(sheets[name])}](exercises/{name}.ipynb) "
+        return "|".join([*cells, shown, link, ""])
+
+    def route(found: re.Match[str]) -> str:
+        stops = [number for number in numbers(found[2]) if number in of_sheet]
+        lessons, exercises = (sum(of[n] for n in stops) for of in (of_lesson, of_sheet))
+        return f"{found[1]}{found[2]}{found[3]}{lessons} | {exercises} |"
+
+    text = ROUTE.sub(route, ROW.sub(row, text))
+    if text != before:
+        write_text(readme, text)
+    return text != before
+
+
+def numbers(text: str) -> list[int]:
+    """Of "08 to 10, 13": 8, 9, 10, 13."""
+    ends = [re.findall(r"\d+", part) for part in text.split(",")]
+    return [n for end in ends for n in range(int(end[0]), int(end[-1]) + 1)]
