@@ -112,6 +112,29 @@ def reset(arguments: Arguments) -> int:
     return 0
 
 
+def new_exercise(arguments: Arguments) -> int:
+    """Begin an exercise at the end of a subject's sheet, with a toy that passes every test."""
+    from course_grading.sheets import beginning
+
+    course = arguments.solutions.parent
+    subjects = {
+        subject.__name__.rpartition(".")[2]: sheet
+        for sheet, subject in import_module(arguments.specs).SUBJECTS.items()
+    }
+    if arguments.subject not in subjects:
+        raise CourseError(
+            f"there is no subject {arguments.subject!r}; there are {', '.join(subjects)}"
+        )
+    title = arguments.title or arguments.slug.replace("-", " ").capitalize()
+    for path in beginning.begin(
+        course, subjects[arguments.subject], arguments.subject, arguments.slug, title,
+        arguments.kind.capitalize(),
+    ):  # fmt: skip
+        print(f"{path}: written")
+    print("now change the toy, and run `make exercises`")
+    return 0
+
+
 def update(arguments: Arguments) -> int:
     """Pull a newer release and carry the answers over."""
     from course_grading.sheets import workspace
@@ -154,6 +177,12 @@ def parser(laboratory: bool = True) -> argparse.ArgumentParser:
     resetting = add_learners("reset", reset)
     resetting.add_argument("exercise", help="such as 2.1, or sinusoidal-encoding")
     add_learners("update", update)
+    beginning = add_sheets("new-exercise", new_exercise)
+    beginning.add_argument("subject", help="a folder of course_grading/specs, such as rotary")
+    beginning.add_argument("slug", help="such as rotary-two-axes")
+    beginning.add_argument("--title", help="(default: the slug's words)")
+    beginning.add_argument("--kind", choices=("implement", "repair"), default="implement")
+    beginning.add_argument("--solutions", type=Path, default=home("solutions"), metavar="DIR")
     if laboratory:
         from course_lab.__main__ import add_commands
 

@@ -16,8 +16,6 @@ from course_lib.encodings.rotary import rotate, rotation_table
 from course_lib.model import DecoderConfig
 
 DIM, HEADS = 32, 2
-
-
 Scores = Callable[[Tensor, Tensor], Tensor]
 
 

@@ -27,17 +27,9 @@ from course_lib.model import Decoder, DecoderConfig
 from course_lib.model.decoder import Cache
 
 TRAINED, TEXT = 128, 5  # tokens
-
-
 SAME = 1e-4  # smaller differences are rounding
-
-
 KEPT = torch.tensor([0, 1, 4])
-
-
 PROMPT = 3  # tokens
-
-
 FAR = torch.tensor([0, *(4 * TRAINED - 1 - n * (n + 1) // 2 for n in range(31, -1, -1))])
 """Up to four times the trained length, with gaps of 31, 30, ..., 1."""
 

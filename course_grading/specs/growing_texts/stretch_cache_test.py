@@ -14,8 +14,6 @@ from course_grading.specs.growing_texts.common import turned_by
 from course_grading.specs.stretching.common import frequencies_of, raised
 
 Rows = Callable[[Tensor, Tensor, int], list[Tensor]]
-
-
 Lengths = Callable[[int, Tensor, int], Tensor]
 """From dim, the lengths of the text so far, and the original one to frequencies for each length."""
 

@@ -9,8 +9,6 @@ from torch import Tensor
 from torch.nn import functional
 
 AddRows = Callable[[Tensor, Tensor, Tensor], Tensor]
-
-
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 

@@ -64,11 +64,7 @@ def _numbers() -> tuple[Tensor, Tensor]:
 
 
 INSIDE = torch.tensor([[4, 0, 2], [1, 3, 3]])
-
-
 INT32 = INSIDE.int()
-
-
 PLACES = tuple((text, column) for text in range(2) for column in range(3))
 
 

@@ -183,7 +183,6 @@ FAR_FAVOURED = (
     "distance.",
 )
 
-
 EXERCISE = Repair(
     slug="alibi-half-precision", title="Repair: slopes that lose count",
     minutes=15, points=2, name="alibi_weights", reference=_alibi_weights, cases=_alibi_cases,

@@ -100,7 +100,6 @@ BUCKETS = (
     t5_sign_flipped, t5_shifted, t5_row_numbers, t5_open_end,
 )  # fmt: skip
 
-
 ROWS = torch.arange(32.0)[:, None] * torch.tensor([1.0, 10.0])
 """A table that says which bucket was used, for two heads."""
 

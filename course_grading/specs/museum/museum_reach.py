@@ -160,7 +160,6 @@ def _reach_test(*lengths: int, pairs: slice | list[int] = slice(None), share: fl
 
 IN_TURN = (500, 8192, 8192, 500)
 
-
 EXERCISE = WriteTest(
     slug="museum-reach", title="Seventh room: a longer reach", minutes=15, points=6,
     name="test_reach", reference=_reach_test(*IN_TURN), versions=REACH,

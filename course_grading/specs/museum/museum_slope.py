@@ -136,7 +136,6 @@ SLOPE = (
     alibi_after_softmax, alibi_before_division, alibi_row_numbers,
 )  # fmt: skip
 
-
 SLOPES = [1 / 16, 1 / 256, 1 / 4]
 
 

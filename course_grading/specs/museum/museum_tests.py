@@ -113,7 +113,6 @@ NUMBERS = (
     "encodings that are wrong there already, for every dim."
 )
 
-
 TESTS = (
     Version("four numbers by hand", True, test_by_hand, NUMBERS),
     Version("in loops", True, test_in_loops, NUMBERS),

@@ -122,7 +122,6 @@ def _attention_scale(q, k, v, *positions: Tensor) -> Tensor:
 
 _FEW_DIGITS = Tensors((3, 3), (torch.float32, torch.float16, torch.bfloat16))
 
-
 EXERCISE = Implement(
     slug="blind-causal-mask", title="A mask made of positions",
     minutes=15, points=3,

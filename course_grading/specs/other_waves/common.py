@@ -11,11 +11,7 @@ from torch import Tensor
 from course_grading.exercise import mistake
 
 Wave = Callable[[Tensor], Tensor]
-
-
 TURN = 2 * math.pi
-
-
 FARTHEST = 100_000
 
 

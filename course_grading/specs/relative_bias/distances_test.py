@@ -10,11 +10,7 @@ from torch import Tensor
 from course_grading.exercise import Mistake, Version, WriteTest, mistake
 
 Bias = Callable[[Tensor, Tensor], Tensor]
-
-
 STEPS = torch.tensor([-0.5, 0.25, 1.0])  # of three heads
-
-
 LAST_HEAD = torch.tensor([0.0, 0.0, 1.0])[:, None, None]
 
 

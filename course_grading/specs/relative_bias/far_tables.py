@@ -15,8 +15,6 @@ from course_grading.exercise.domain import Number
 from course_grading.values import Other
 
 TEXT = 150
-
-
 STEEP = 40.0
 
 

@@ -12,8 +12,6 @@ from course_grading.exercise import mistake
 from course_grading.specs.draw import COUNTS_ITSELF, normal
 
 Rotation = Callable[[Tensor, Tensor, float], Tensor]
-
-
 LIBRARY = ("rotate", "rotation_table", "rotary_frequencies", "Rotary", "shift_matrix")
 
 
@@ -78,8 +76,6 @@ def rotation_of(
 
 
 turn_neighbours = rotation_of()
-
-
 turn_halves = rotation_of(spread=twice, quarter=halves)
 
 

@@ -78,7 +78,6 @@ def _angles_in_x_dtype(x, positions, base):
 
 Frequencies = Callable[[int, float], Tensor]
 
-
 IN_FLOAT32: tuple[Frequencies, ...] = (
     lambda dim, base: 1.0 / base ** (torch.arange(0, dim, 2).float() / dim),
     lambda dim, base: base ** (-torch.arange(0, dim, 2) / dim),

@@ -14,8 +14,6 @@ from course_grading.exercise.domain import Number, OneOf, Positions, Tensors
 from course_grading.specs.draw import KEEPS_DTYPE, normal, shuffled
 
 DTYPES = (torch.bfloat16, torch.float16, torch.float32, torch.float64)
-
-
 Kind = str  # "own" or "proportional"
 
 

@@ -12,8 +12,6 @@ from course_grading.exercise.domain import Tensors
 from course_grading.specs.draw import normal
 
 LIBRARY = ("rotate", "Rotary", "rotation_table")
-
-
 DTYPES = (torch.bfloat16, torch.float16, torch.float32, torch.float64)
 
 

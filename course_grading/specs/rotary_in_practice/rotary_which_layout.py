@@ -14,8 +14,6 @@ from course_grading.specs.draw import normal
 from course_grading.specs.rotary_in_practice.common import Alike, halves_of, order_of
 
 Fits = Callable[[Tensor, Tensor], tuple[bool, bool]]
-
-
 ENOUGH = 1e-4  # lengths that differ by less are equal
 
 

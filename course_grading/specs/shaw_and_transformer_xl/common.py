@@ -14,7 +14,6 @@ from course_grading.specs.draw import normal, rounded_in
 
 DTYPES = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 
-
 KEEPS_DTYPE_OF_Q = Property(
     "the result has the dtype of q", lambda case, value: value.dtype == case["q"].dtype
 )

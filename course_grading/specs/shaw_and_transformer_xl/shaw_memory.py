@@ -11,7 +11,6 @@ def _mebibytes(vectors: int, width: int = 64, size: int = 2) -> float:
 
 ENDS = 2032 * 2033  # of 2048 queries and keys, the pairs at a distance of 16 or more, both sides
 
-
 EXERCISE = Predict(
     slug="shaw-memory", title="What fills the tensor of all pairs?", minutes=10,
     points=1, name="mebibytes", reference=_mebibytes(ENDS), relative_tolerance=1e-4,

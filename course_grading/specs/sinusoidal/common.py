@@ -10,15 +10,9 @@ from torch import Tensor
 from course_grading.exercise.domain import Number
 
 Encoding = Callable[[Tensor, int, float], Tensor]
-
-
 Exponent = Callable[[Tensor, int], Tensor]
 """From the pairs' numbers 0, 1, ... and dim to the exponents of their frequencies."""
-
-
 BASE = Number(10, 1_000_000)
-
-
 FARTHEST = 100_000
 
 
@@ -58,8 +52,6 @@ def varied(
 
 
 encoding_of = varied()
-
-
 encoding_in_float64 = varied(dtype=torch.float64)
 
 

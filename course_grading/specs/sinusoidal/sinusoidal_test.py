@@ -39,8 +39,6 @@ def _by_complex_numbers(positions: Tensor, dim: int, base: float) -> Tensor:
 
 
 _WRONG = {wrong.name: wrong.answer for wrong in ENCODING.mistakes}
-
-
 _GAPS = torch.tensor([[0, 3, 17], [5, 2, 1001]])
 
 

@@ -11,8 +11,6 @@ from torch import Tensor
 from course_grading.exercise.domain import Argument, Described, Number
 
 LIBRARY = ("interpolated", "ntk_aware", "dynamic_ntk", "from_rope_parameters", "METHODS")
-
-
 FIVE_DIGITS = 84
 """Roundings of float32 that make one part in 100 000, which is what the tasks ask for."""
 

@@ -23,7 +23,6 @@ def _least_base(context: int = 3000, dim: int = 128, first: int = 0, step: int =
 LINE = 0.0424 * 3000**1.628
 """The least base for 3000 tokens by the fit that the paper publishes."""
 
-
 EXERCISE = Measure(
     slug="yarn-least-base", title="Measure: the least base for 3000 tokens",
     minutes=15, points=2, name="least_base", reference=_least_base,

@@ -8,7 +8,6 @@ from course_grading.exercise import Mistake, Predict
 
 S = 24  # times as long
 
-
 EXERCISE = Predict(
     slug="yarn-score-growth", title="How much do the scores grow?",
     minutes=5, points=1, name="growth",
