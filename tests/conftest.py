@@ -42,6 +42,9 @@ SLOW += [
 ]
 
 
+collect_ignore = ["answers"]  # some of which are tests that learners write
+
+
 def pytest_configure(config):
     config.option.loadscopereorder = False  # else xdist begins with the files of most tests
 

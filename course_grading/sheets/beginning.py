@@ -35,7 +35,12 @@ def _$name(x: Tensor, factor: float) -> Tensor:
 def _cases(rng: Random) -> list[Case]:
     """Every number is varied alone, so that nothing can be kept under the other arguments."""
     first = {"x": normal(rng, 5), "factor": 2.0}
-    return [first, {**first, "factor": 9.5}, {"x": normal(rng, 2, 3), "factor": 1.0}]
+    return [
+        first,
+        {**first, "factor": 9.5},
+        {"x": normal(rng, 3, 1), "factor": 1.0},
+        {"x": normal(rng, 2, 3), "factor": 1.5},
+    ]
 
 
 def _in_place(x: Tensor, factor: float) -> Tensor:
