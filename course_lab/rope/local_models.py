@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import copy
-import json
 import math
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from jaxtyping import Float, Int
@@ -14,35 +13,17 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from course_lab.errors import CourseError
+from course_lab.rope.config import Rope, read
 from course_lib.encodings import ScaledFrequencies, from_rope_parameters, yarn
 
 
-class Settings(NamedTuple):
-    """What a model's config.json says about its positions."""
-
-    parameters: dict[str, Any]
-    """`rope_parameters`, or `rope_scaling` and `rope_theta` of an older config, put together."""
-    head_dim: int
-    length: int
-    """The longest text that the model is meant for, in tokens."""
-
-    def frequencies(self) -> ScaledFrequencies:
-        """The frequencies that these settings give."""
-        return from_rope_parameters(
-            self.parameters, self.head_dim, max_position_embeddings=self.length
-        )
-
-
-def settings(folder: Path | str) -> Settings:
-    """Read `config.json`. Raises FileNotFoundError, or CourseError if there is no RoPE in it."""
-    config = json.loads((Path(folder) / "config.json").read_text(encoding="utf-8"))
-    parameters = config.get("rope_parameters")
-    if parameters is None:
-        if "rope_theta" not in config:
-            raise CourseError(f"config.json in {folder} has no rope_parameters and no rope_theta")
-        parameters = {**(config.get("rope_scaling") or {}), "rope_theta": config["rope_theta"]}
-    head_dim = config.get("head_dim") or config["hidden_size"] // config["num_attention_heads"]
-    return Settings(parameters, head_dim, config["max_position_embeddings"])
+def only_rope(folder: Path | str) -> Rope:
+    """What the model's config says of RoPE. Raises CourseError if its layers differ."""
+    ropes = read(Path(folder))
+    if len(ropes) != 1:
+        names = ", ".join(rope.layers for rope in ropes)
+        raise CourseError(f"layers in {folder} differ ({names}); name a model whose layers do not")
+    return ropes[0]
 
 
 class LocalModel(nn.Module):
@@ -134,14 +115,13 @@ def report(folder: Path | str, text: Tensor, factors: tuple[float, ...] = (1, 2,
     length reads the same tokens, if each divides the longest that `text` has room for.
     """
     folder = Path(folder)
-    config, model = settings(folder), load(folder)
+    rope, model = only_rope(folder), load(folder)
     rotary: Any = model.rotary
-    difference = (config.frequencies().frequencies / rotary.inv_freq.double() - 1).abs().max()
-    shown = {key: config.parameters.get(key) for key in ("rope_type", "rope_theta", "factor")}
-    lines = [f"{shown}, head_dim {config.head_dim}, length {config.length}",
+    difference = (rope.scaled.frequencies / rotary.inv_freq.double() - 1).abs().max()
+    lines = [f"{rope.kind}, base {rope.base:g}, head_dim {rope.head_dim}, length {rope.length}",
              f"our frequencies are its own to 1e-5: {bool(difference < 1e-5)}"]  # fmt: skip
-    tokens, base = _tokens(folder, text), config.parameters["rope_theta"]
-    lengths = [int(config.length * factor) for factor in factors]
+    tokens = _tokens(folder, text)
+    lengths = [int(rope.length * factor) for factor in factors]
     most = max((n for n in lengths if n < len(tokens)), default=0)
     for factor, length in zip(factors, lengths, strict=True):
         if length > most:
@@ -149,8 +129,8 @@ def report(folder: Path | str, text: Tensor, factors: tuple[float, ...] = (1, 2,
             continue
         read = tokens[: most + 1]
         line = f"{length:6} tokens: {bits_per_token(model, read, length):.2f} bits a token"
-        if factor > 1 and config.parameters.get("rope_type", "default") == "default":
-            longer = stretched(model, yarn(config.head_dim, base, factor, config.length))
+        if factor > 1 and rope.kind == "default":
+            longer = stretched(model, yarn(rope.head_dim, rope.base, factor, rope.length))
             line += f", YaRN {bits_per_token(longer, read, length):.2f}"
         lines.append(line)
     return lines

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from course_lab import zoo
 from course_lab.instruments.stretching import METHODS
-from course_lab.training import recall, tasks
+from course_lab.training import recall, tasks, waveforms
 from course_lab.training.tasks import IGNORE, Batch, Task
 from course_lab.training.waveforms import AMPLITUDES, QUARTER, WAVEFORMS, Mirrored, Waveform, Waves
 from course_lab.zoo import Make, Scheme
@@ -186,8 +186,9 @@ QUESTIONS: dict[str, Question] = {
     ),
     "waveforms": Question(
         "which token stood five before?",
-        partial(tasks.steps_back, 5, 8), ENCODER,
-        length=64, batch=64, steps=400, learning_rate=3e-3, chance=1 / 8, lengths=(256,),
+        partial(tasks.steps_back, waveforms.DISTANCE, waveforms.VOCAB), waveforms.CONFIG,
+        length=waveforms.LENGTH, batch=64, steps=waveforms.STEPS, learning_rate=3e-3,
+        chance=1 / waveforms.VOCAB, lengths=(256,),
         bins=places, multiples=(1, 3, 10),
         variants={
             **{name: Variant(partial(waves, waveform=wave)) for name, wave in WAVEFORMS.items()},
@@ -198,8 +199,9 @@ QUESTIONS: dict[str, Question] = {
     ),
     "sooner": Question(
         "which token stood five before?",
-        partial(tasks.steps_back, 5, 8), ENCODER,
-        length=64, batch=64, steps=50, learning_rate=3e-3, chance=1 / 8, multiples=(1, 3, 5, 10),
+        partial(tasks.steps_back, waveforms.DISTANCE, waveforms.VOCAB), waveforms.CONFIG,
+        length=waveforms.LENGTH, batch=64, steps=50, learning_rate=3e-3,
+        chance=1 / waveforms.VOCAB, multiples=(1, 3, 5, 10),
         variants={
             **{f"32 numbers, {name}": Variant(partial(waves, waveform=WAVEFORMS[name]))
                for name in ("sines, a quarter turn apart", "overtones, half a turn apart",

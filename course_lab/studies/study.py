@@ -35,6 +35,8 @@ Entry = dict[str, Any]
 Unit = TypeVar("Unit", bound=tuple)  # a NamedTuple
 HERE = Path(__file__).parents[1] / "zoo"
 OURS = ("course_lib", "course_lab")
+ROUNDED = 0.02
+"""Bits, or a share: what another order of sums changes, which a training carries on."""
 
 
 class Result(NamedTuple):
@@ -138,8 +140,9 @@ class Study(Generic[Unit]):
     def recheck(self, todo: list[Unit], many: int, jobs: int, scheduler: str) -> list[Unit]:
         """What is left of `todo` after a look at units that nothing but other code made stale.
 
-        Some of them are measured again. If all of these come out as they were, the code computes
-        the same, and the others keep their records.
+        Some of them are measured again. If all of these come out as they were, but for what
+        another processor changes as well, the code computes the same, and the others keep their
+        records.
         """
         before = {self.unit(**r["unit"]): r for r in self.results()}
         stale = [
@@ -151,8 +154,10 @@ class Study(Generic[Unit]):
         chosen = Random(0).sample(stale, min(many, len(stale)))
         with executor(jobs, scheduler) as (pool, at_once):
             again = dict(_done(chosen, self._made, pool, at_once))
-        if any(again[unit]["records"] != before[unit]["records"] for unit in chosen):
-            return todo
+        for unit in chosen:
+            if not alike(again[unit]["records"], before[unit]["records"]):
+                tqdm.write(f"{unit} comes out otherwise: all that is stale is measured again")
+                return todo
         self.add({unit: {**before[unit], "settings": self.today(unit)} for unit in stale})
         return [unit for unit in todo if unit not in stale]
 
@@ -186,6 +191,17 @@ def fit(stored: Entry, today: Entry) -> bool:
     """Whether a result holds. One of weights that are not here does."""
     unknown = {"weights": stored.get("weights")} if today.get("weights", "") is None else {}
     return stored == today | unknown
+
+
+def alike(one: Any, other: Any) -> bool:
+    """Whether two measurements agree but for ROUNDED in their fractions."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(alike(one[name], other[name]) for name in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(alike, one, other))
+    if isinstance(one, float) and isinstance(other, float):
+        return abs(one - other) <= ROUNDED
+    return bool(one == other)
 
 
 def _plain(entry: Entry) -> Entry:

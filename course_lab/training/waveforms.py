@@ -23,6 +23,7 @@ from course_lib.model import Decoder, DecoderConfig
 
 DIM, LENGTH, DISTANCE, VOCAB = 32, 64, 5, 8
 STEPS = 400
+CONFIG = DecoderConfig(VOCAB, DIM, num_layers=1, num_heads=2, hidden_dim=2 * DIM, causal=False)
 AMPLITUDES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 QUARTER = math.pi / 2
 
@@ -148,8 +149,7 @@ def trained_model(
 ) -> Decoder:
     """A one-layer encoder of width DIM, trained on `steps_back` at LENGTH tokens."""
     torch.manual_seed(seed)
-    config = DecoderConfig(VOCAB, DIM, num_layers=1, num_heads=2, hidden_dim=2 * DIM, causal=False)
-    model = Decoder(config, scheme).to(device())
+    model = Decoder(CONFIG, scheme).to(device())
     train(model, steps_back(DISTANCE, VOCAB, LENGTH), steps, seed=seed, progress=progress)
     return model
 

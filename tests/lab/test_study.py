@@ -17,7 +17,7 @@ import pytest
 from course_lab.errors import CourseError
 from course_lab.studies import budgets, costs, interventions, short
 from course_lab.studies import zoo as making
-from course_lab.studies.study import Result, Study, code_of, executor, fit
+from course_lab.studies.study import Result, Study, alike, code_of, executor, fit
 
 
 class Square(NamedTuple):
@@ -126,6 +126,13 @@ def test_what_other_code_computes_alike_need_not_be_measured_whole(study):
     wrong = replace(new, code=lambda unit: [noting], measure=lambda unit: Result([{"power": 0}]))
     wrong.make(recheck=1)
     assert {record["power"] for record in wrong.records()} == {0}
+
+
+def test_measurements_are_alike_but_for_roundings():
+    assert alike([{"bits": [1.0, 2.0], "length": 3}], [{"bits": [1.01, 2.0], "length": 3}])
+    for other in ([{"bits": [1.03, 2.0], "length": 3}], [{"bits": [1.0, 2.0], "length": 4}],
+                  [{"bits": [1.0], "length": 3}], [{"bits": [1.0, 2.0]}], []):  # fmt: skip
+        assert not alike([{"bits": [1.0, 2.0], "length": 3}], other)
 
 
 def test_a_checksum_is_of_what_is_computed():
