@@ -22,7 +22,7 @@ lab: core-environment ## open the course in JupyterLab
 
 test: lint ## run every test
 	@$(run) pytest --nbval --nbval-current-env --nbval-cell-timeout=120 \
-	  -n 2 --dist loadfile --durations=10 -rs $(ARGS)
+	  $(if $(findstring -k,$(ARGS)),-n 0,-n 2 --dist loadfile) --durations=10 -rs $(ARGS)
 
 lint: test-environment ## check style and types only
 	@$(run) ruff check --quiet --output-format concise

@@ -140,9 +140,9 @@ class Study(Generic[Unit]):
     def recheck(self, todo: list[Unit], many: int, jobs: int, scheduler: str) -> list[Unit]:
         """What is left of `todo` after a look at units that nothing but other code made stale.
 
-        Some of them are measured again. If all of these come out as they were, but for what
-        another processor changes as well, the code computes the same, and the others keep their
-        records.
+        Some of the quicker half are measured again. If all of these come out as they were, but for
+        what another processor changes as well, the code computes the same, and the others keep
+        their records. A long training carries roundings on until nothing is alike.
         """
         before = {self.unit(**r["unit"]): r for r in self.results()}
         stale = [
@@ -151,7 +151,9 @@ class Study(Generic[Unit]):
             if unit in before
             and fit({**before[unit]["settings"], "code": ""}, {**self.today(unit), "code": ""})
         ]  # fmt: skip
-        chosen = Random(0).sample(stale, min(many, len(stale)))
+        quick = sorted(stale, key=lambda unit: before[unit].get("seconds", 0.0))
+        quick = quick[: (len(quick) + 1) // 2]
+        chosen = Random(0).sample(quick, min(many, len(quick)))
         with executor(jobs, scheduler) as (pool, at_once):
             again = dict(_done(chosen, self._made, pool, at_once))
         for unit in chosen:
