@@ -183,3 +183,22 @@ def test_air_and_explanations_do_not_count(tmp_path):
         '"""Of x."""\ndef f():\n    """Of f."""\n    return (\n        1\n    )\n'
     )
     assert lines_of_code(path) == {5, 6, 8, 10, 11, 12}
+
+
+CODE = [
+    path
+    for folder in (*PACKAGES, "tools", "tests")
+    for path in sorted((ROOT / folder).rglob("*.py"))
+    if "answers" not in path.relative_to(ROOT).parts[:-1]
+]
+MOST_OF_A_FILE, MOST_OF_A_FUNCTION = 500, 60
+
+
+@pytest.mark.parametrize("path", CODE, ids=lambda path: str(path.relative_to(ROOT)))
+def test_files_and_functions_can_be_read_at_once(path):
+    code = lines_of_code(path)
+    assert len(code) <= MOST_OF_A_FILE, "split it where its subjects part"
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            lines = [line for line in code if node.lineno <= line <= node.end_lineno]
+            assert len(lines) <= MOST_OF_A_FUNCTION, f"{node.name}: give a part of it a name"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -26,15 +27,11 @@ def imported_at_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONSTARTUP", str(startup))
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("imported_at_start")
-def test_what_learners_and_editors_do_to_cells(workshop: MakeWorkshop) -> None:
-    shop = workshop(25)
-    want: dict[int, str] = {}
+Expect = Callable[[int, str], None]
 
-    def expect(number: int, verdict: str) -> None:
-        want[number] = verdict
 
+def change_checks(shop: Workshop, expect: Expect) -> None:
+    """A check cell is edited, deleted, or its output forged."""
     # check cell edited, deleted, its output forged
     shop.answer(1, "def scale_1(x, factor):\n    return x + factor")
     shop.cells[shop.at("check-scale-1")]["source"] = "print('9.1 passed')"
@@ -46,6 +43,10 @@ def test_what_learners_and_editors_do_to_cells(workshop: MakeWorkshop) -> None:
     forged = {"output_type": "display_data", "metadata": {}, "data": FORGED}
     shop.cells[shop.at("check-scale-3")].update(outputs=[forged], execution_count=1)
     expect(3, "failed")
+
+
+def end_badly(shop: Workshop, expect: Expect) -> None:
+    """A syntax error, an endless loop, sys.exit, an error."""
     # a syntax error, an endless loop, sys.exit, an error
     shop.answer(4, "def scale_4(x, factor)\n    return x")
     expect(4, "error")
@@ -55,6 +56,10 @@ def test_what_learners_and_editors_do_to_cells(workshop: MakeWorkshop) -> None:
     expect(6, "error")
     shop.answer(7, "def scale_7(x, factor):\n    while True:\n        pass")
     expect(7, "timed out")
+
+
+def answer_oddly(shop: Workshop, expect: Expect) -> None:
+    """Right answers with noise, and the tools of checking replaced."""
     # right, with a warning on stderr, tags and comments that nbval obeys
     shop.answer(
         8, "import warnings, sys\nwarnings.warn('!')\nprint('?', file=sys.stderr)\n" + RIGHT
@@ -79,6 +84,10 @@ def test_what_learners_and_editors_do_to_cells(workshop: MakeWorkshop) -> None:
     )
     shop.answer(11, RIGHT.replace("x * factor", "double(x, factor)"))
     expect(11, "passed")
+
+
+def move_cells(shop: Workshop, expect: Expect) -> None:
+    """The answer cell: ids dropped, missing, retyped, renamed, moved, duplicated."""
     # the answer cell: ids dropped, missing, retyped, renamed, moved, duplicated
     shop.answer(12)["id"] = ""
     expect(12, "passed")
@@ -100,6 +109,10 @@ def test_what_learners_and_editors_do_to_cells(workshop: MakeWorkshop) -> None:
     # the answer in another cell, at the very end
     shop.cells.append(cell("late", RIGHT.format(name="scale_19")))
     expect(19, "passed")
+
+
+def take_short_cuts(shop: Workshop, expect: Expect) -> None:
+    """The library's own function, nothing at all, values sent by the kernel, a loop without end."""
     # the library's own function
     shop.answer(
         20,
@@ -125,6 +138,19 @@ def test_what_learners_and_editors_do_to_cells(workshop: MakeWorkshop) -> None:
     # an endless loop that cannot be interrupted
     shop.answer(25, "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass")
     expect(25, "timed out")
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("imported_at_start")
+def test_what_learners_and_editors_do_to_cells(workshop: MakeWorkshop) -> None:
+    shop = workshop(25)
+    want: dict[int, str] = {}
+    expect = want.__setitem__
+    change_checks(shop, expect)
+    end_badly(shop, expect)
+    answer_oddly(shop, expect)
+    move_cells(shop, expect)
+    take_short_cuts(shop, expect)
     # planted beside the notebook
     for name in ("conftest.py", "nbformat.py", "torch.py", "pytest.ini"):
         (shop.exercises / name).parent.mkdir(exist_ok=True)

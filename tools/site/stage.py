@@ -16,8 +16,16 @@ from pictures import Pictures, picture_html
 from course_grading.specs import EXERCISES
 from notebooks import lesson, raw, sheet
 
-DOCS = ("notation", "claims", "findings", "results", "budgets", "benchmarks", "teaching",
-        "exercises")
+DOCS = (
+    "notation",
+    "claims",
+    "findings",
+    "results",
+    "budgets",
+    "benchmarks",
+    "teaching",
+    "exercises",
+)
 PICTURE = re.compile(r"^!\[([^\]]*)\]\(([^)\s]+)\)$", re.MULTILINE)
 
 
@@ -68,7 +76,9 @@ def contents(sheets: dict[str, Any]) -> str:
             _toctree("Exercises", list(entries.values())),
             _toctree("Measured", [f"docs/{name}" for name in DOCS[1:6]]),
             _toctree("To look up", ["docs/notation", *sorted(reference.PAGES)]),
-            _toctree("About the course", ["docs/teaching", "docs/exercises", "CHANGELOG", "CONTRIBUTING"]),
+            _toctree(
+                "About the course", ["docs/teaching", "docs/exercises", "CHANGELOG", "CONTRIBUTING"]
+            ),
         ]
     )
 

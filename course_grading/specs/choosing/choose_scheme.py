@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from random import Random
 from statistics import mean, stdev
 from typing import Any
@@ -35,11 +36,17 @@ def _the_best(left: Losses, measured: Losses) -> Losses:
     return {name: left[name] for name in best}
 
 
-def _choose_cases(rng: Random) -> list[Case]:
-    def candidate(memory: float, **bits: list[float]) -> dict[str, Any]:
-        shuffled_bits = {int(n[1:]): rng.sample(b, len(b)) for n, b in bits.items()}
-        return {"memory": memory, "bits": shuffled_bits}
+Candidates = dict[str, Any]
 
+
+def _candidate(rng: Random, memory: float, **bits: list[float]) -> Candidates:
+    shuffled_bits = {int(n[1:]): rng.sample(b, len(b)) for n, b in bits.items()}
+    return {"memory": memory, "bits": shuffled_bits}
+
+
+def _candidates(rng: Random) -> tuple[Candidates, ...]:
+    """Six at several lengths; then those that tell rules apart at one length, set by set."""
+    candidate = partial(_candidate, rng)
     lift = rng.uniform(0.0, 0.3)
     candidates = {
         "slope": candidate(1.9, n128=[1.80, 1.82, 1.84], n2048=[1.65, 1.7, 1.75]),
@@ -67,18 +74,25 @@ def _choose_cases(rng: Random) -> list[Case]:
         "third": candidate(1.0, n64=[2.5, 3.5, 4.5, 5.5]),
         "fourth": candidate(1.0, n64=[3.25]),
     }
-
     skewed = {
         "low": candidate(1.0, n64=[1.0, 1.0, 1.6]),
         "high": candidate(1.0, n64=[1.55, 1.56, 1.57]),
     }
-
     at_two_lengths = {
         "a": candidate(1.0, n64=[1.7, 1.8], n128=[2.0, 2.1]),
         "b": candidate(0.5, n64=[1.75, 1.9], n128=[1.5, 1.6]),
         "wide": candidate(2.0, n64=[1.4, 1.5], n128=[2.5]),
     }
     below_both = candidate(1.0, n64=[1.6, 1.65])
+    return (
+        candidates, tie, same_best, best_is_wide, one_below_both, interleaved, skewed,
+        at_two_lengths, below_both,
+    )  # fmt: skip
+
+
+def _choose_cases(rng: Random) -> list[Case]:
+    (candidates, tie, same_best, best_is_wide, one_below_both, interleaved, skewed,
+     at_two_lengths, below_both) = _candidates(rng)  # fmt: skip
 
     def ordered(candidates: dict[str, Any], names: Sequence[str]) -> Case:
         return {"candidates": {n: candidates[n] for n in names}, "length": 64, "most_memory": 1.0}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from random import Random
 
 import torch
+from torch import Tensor
 
 from course_grading.exercise import Case, Mistake, Property, Repair, mistake
 from course_grading.exercise.domain import Positions, Tensors
@@ -42,27 +44,24 @@ def _largest_weights(scores, slopes, q_positions, k_positions):
     return (largest - weights) * torch.finfo(scores.dtype).eps / torch.finfo(torch.float32).eps
 
 
-def _alibi_cases(rng: Random) -> list[Case]:
-    def case(
-        q_positions,
-        k_positions,
-        heads=2,
-        batch=1,
-        dtype=torch.bfloat16,
-        size=0.1,
-        slopes=None,
-        raised=0.0,
-    ) -> Case:
-        slopes = powers(16)[0::2][:heads] if slopes is None else torch.tensor(slopes)
-        scores = size * normal(rng, batch, len(slopes), len(q_positions), len(k_positions)) + raised
-        hidden = k_positions > q_positions[:, None]
-        return {
-            "scores": scores.masked_fill(hidden, -torch.inf).to(dtype),
-            "slopes": slopes.float(),  # mostly no powers of two: products round
-            "q_positions": q_positions,
-            "k_positions": k_positions,
-        }
+def _alibi_case(
+    rng: Random, q_positions: Tensor, k_positions: Tensor, heads: int = 2, batch: int = 1,
+    dtype: torch.dtype = torch.bfloat16, size: float = 0.1, slopes: list[float] | None = None,
+    raised: float = 0.0,
+) -> Case:  # fmt: skip
+    chosen = powers(16)[0::2][:heads] if slopes is None else torch.tensor(slopes)
+    scores = size * normal(rng, batch, len(chosen), len(q_positions), len(k_positions)) + raised
+    hidden = k_positions > q_positions[:, None]
+    return {
+        "scores": scores.masked_fill(hidden, -torch.inf).to(dtype),
+        "slopes": chosen.float(),  # mostly no powers of two: products round
+        "q_positions": q_positions,
+        "k_positions": k_positions,
+    }
 
+
+def _alibi_cases(rng: Random) -> list[Case]:
+    case = partial(_alibi_case, rng)
     steps = torch.arange(0, 1001, 50)
     far = 8 * rng.randint(100, 120) + 5
     here, text = torch.arange(6), torch.arange(24)

@@ -57,6 +57,33 @@ def memory_of(pid: int) -> int:
     return total // 1024
 
 
+def run_and_kill(
+    command: list[str], kept: Path, options: argparse.Namespace, chance: random.Random
+):
+    """Grade to the end, killing workers and the whole run on the way; who was killed, and MB."""
+    killed, most = Counter(), 0
+    while True:
+        running = subprocess.Popen(command, stderr=subprocess.DEVNULL, start_new_session=True)
+        due = time.monotonic() + options.every
+        while running.poll() is None:
+            time.sleep(1)
+            workers = workers_of(running.pid)
+            most = max([most, *map(memory_of, workers)])
+            done = kept.read_bytes().count(b"\n") if kept.exists() else 0
+            share = done / options.learners
+            if killed["run"] < options.kills and share > (killed["run"] + 1) / (options.kills + 1):
+                os.killpg(running.pid, signal.SIGKILL)
+                killed["run"] += 1
+            elif time.monotonic() > due and workers:
+                os.kill(chance.choice(workers), signal.SIGKILL)
+                killed["worker"] += 1
+                due = time.monotonic() + options.every
+        if running.returncode == 0:
+            break
+        assert running.returncode == -signal.SIGKILL, running.returncode
+    return killed, most
+
+
 def main() -> int:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--learners", type=int, default=1000)
@@ -73,29 +100,8 @@ def main() -> int:
             sys.executable, "-m", "course_grading.cli", "grade-class", str(folder / "class"),
             "--out", str(folder / "out"), "--workers", "2",
         ]  # fmt: skip
-        began, killed, most = time.monotonic(), Counter(), 0
-        kept = folder / "out" / FILE
-        while True:
-            running = subprocess.Popen(command, stderr=subprocess.DEVNULL, start_new_session=True)
-            due = time.monotonic() + options.every
-            while running.poll() is None:
-                time.sleep(1)
-                workers = workers_of(running.pid)
-                most = max([most, *map(memory_of, workers)])
-                done = kept.read_bytes().count(b"\n") if kept.exists() else 0
-                share = done / options.learners
-                if killed["run"] < options.kills and share > (killed["run"] + 1) / (
-                    options.kills + 1
-                ):
-                    os.killpg(running.pid, signal.SIGKILL)
-                    killed["run"] += 1
-                elif time.monotonic() > due and workers:
-                    os.kill(chance.choice(workers), signal.SIGKILL)
-                    killed["worker"] += 1
-                    due = time.monotonic() + options.every
-            if running.returncode == 0:
-                break
-            assert running.returncode == -signal.SIGKILL, running.returncode
+        began, kept = time.monotonic(), folder / "out" / FILE
+        killed, most = run_and_kill(command, kept, options, chance)
         seconds = time.monotonic() - began
         results = [json.loads(line) for line in kept.read_text().splitlines()]
         by_learner = Counter(result["learner"] for result in results)
