@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import html
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -16,17 +14,6 @@ from course_grading.sheets.renamed import ASKED_ANEW
 # Readable on white and on black.
 COLOURS = {"passed": "#2e9e50", "failed": "#e0524d", "error": "#e0524d", "timed out": "#e0524d"}
 HEADINGS = ("exercise", "points", "verdict", "diagnosis", "next step")
-CELL = "padding:4px 10px;text-align:left;vertical-align:top;border-bottom:1px solid #999"
-PAGE_STYLE = """
-body { font-family: sans-serif; margin: 1em; overflow-wrap: anywhere; }
-@media (max-width: 800px) {
-  table, tbody, tr, td { display: block; }
-  th { display: none; }
-  tr { border-bottom: 1px solid #999; padding: 0.6em 0; }
-  td { border: 0 !important; padding: 2px 0 !important; }
-}
-"""
-"""On a phone each exercise is a block of its own, with its parts below each other."""
 
 
 def print_table(report: Report) -> None:
@@ -93,46 +80,27 @@ def _points(scored: Graded | GradedNotebook | Report) -> str:
 
 
 def html_table(report: Report) -> str:
-    """With inline styles only: JupyterLab takes style sheets out of saved notebooks."""
-    rows = [_row("th", HEADINGS)]
-    for notebook in report.notebooks:
-        if heading := _heading(notebook, report):
-            rows.append(_row("td", (heading, _points(notebook), "", "", "")))
-        rows += [
-            _row("td", _texts(one), COLOURS.get(one.verdict.verdict, "#888"))
-            for one in notebook.exercises
-        ]
-    lines = "".join(f"<p>{html.escape(line)}</p>" for line in first_edition_lines(report))
-    return (
-        f'{lines}<table style="border-collapse:collapse">{"".join(rows)}</table>'
-        f"<p><b>{_points(report)} points</b></p>"
-    )
-
-
-def _row(tag: str, texts: Sequence[str], colour: str = "inherit") -> str:
-    message_style = f"{CELL};white-space:pre-wrap;line-height:1.3"
-    if tag == "td":
-        message_style += ";font-family:monospace"
-    styles = [CELL, f"{CELL};white-space:nowrap", f"{CELL};white-space:nowrap;color:{colour}"]
-    styles += [message_style, CELL]
-    cells = zip(styles, texts, strict=True)
-    return (
-        "<tr>"
-        + "".join(f'<{tag} style="{style}">{html.escape(text)}</{tag}>' for style, text in cells)
-        + "</tr>"
-    )
+    """The table alone, as a notebook shows it."""
+    return _rendered("table.html", report)
 
 
 def html_page(report: Report) -> str:
     """The table as a page of its own, with the sum and the files at its head."""
-    files = "".join(f"<li>{html.escape(one.path)}: {_points(one)}</li>" for one in report.notebooks)
-    return (
-        '<!doctype html><html lang="en"><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>Grades</title><style>{PAGE_STYLE}</style><body>"
-        f"<h1>{_points(report)} points</h1><p>Graded on {time.strftime('%Y-%m-%d at %H:%M')}.</p>"
-        f"<ul>{files}</ul>{html_table(report)}</body></html>\n"
-    )
+    return _rendered("page.html", report)
+
+
+def _rendered(template: str, report: Report) -> str:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    templates = Environment(
+        loader=PackageLoader("course_grading"), autoescape=True, trim_blocks=True,
+        lstrip_blocks=True, undefined=StrictUndefined,
+    )  # fmt: skip
+    return templates.get_template(template).render(
+        report=report, lines=first_edition_lines(report), headings=HEADINGS, colours=COLOURS,
+        notebooks=[(one, _heading(one, report)) for one in report.notebooks],
+        texts=_texts, points=_points, date=time.strftime("%Y-%m-%d at %H:%M"),
+    )  # fmt: skip
 
 
 def junit(report: Report) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,6 @@ from course_lab.studies.assessment import PROBES, Assessment, assess, known_bits
 from course_lab.zoo import Make
 
 ALT = "Left, the training loss of {name} beside the ten; right, the loss by length of context."
-CELL = "style='border: 1px solid #BBBBBB; padding: 0.3em'"
 ENDS = (short.TIER.lengths[0], short.TIER.lengths[-1])
 NOTE = (
     f"A small model, trained at {short.TIER.length} bytes. This scheme: one seed. The course's "
@@ -61,27 +59,26 @@ class Card(Assessment):
 
     def html(self) -> str:
         """The page."""
-        picture = base64.b64encode(png(self.figure())).decode()
-        says = escape(self.says()).replace("\n", "<br>")
-        colour = "#FBE3C0" if self.trouble else "#D5EFE5"
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+
         bits = {length: known_bits(length, self.rival_steps) for length in ENDS}
         reach = self.short.reach if self.short else {}
-        rows = [_html_row(self.name, self.findings, [reach.get(n) for n in ENDS], colour)]
+        rows = [_words(self.name, self.findings, [reach.get(n) for n in ENDS])]
         rows += [
-            _html_row(NAMES[name], report, [bits[n][name] for n in ENDS], "#FFFFFF")
+            _words(NAMES[name], report, [bits[n][name] for n in ENDS])
             for name, report in known_findings().items()
         ]
-        return "\n".join([
-            "<!doctype html>", "<html lang='en'><head><meta charset='utf-8'>",
-            f"<title>{escape(self.name)}</title></head>",
-            "<body style='font-family: sans-serif; max-width: 75em; margin: 2em auto'>",
-            f"<h1>{escape(self.name)}</h1>",
-            f"<p style='background: {colour}; padding: 0.8em'>{says}</p>",
-            f"<img alt='{escape(ALT.format(name=self.name), quote=True)}' "
-            f"src='data:image/png;base64,{picture}'>",
-            "<h2>Bits per byte, and the findings of the probes</h2>", _html_table(rows),
-            f"<p>{NOTE.format(steps=self.rival_steps)}</p>", _html_questions(), "</body></html>",
-        ])  # fmt: skip
+        templates = Environment(
+            loader=PackageLoader("course_lab.figures"), autoescape=True, trim_blocks=True,
+            undefined=StrictUndefined,
+        )  # fmt: skip
+        return templates.get_template("report_card.html").render(
+            name=self.name, says=self.says(), colour="trouble" if self.trouble else "good",
+            picture=base64.b64encode(png(self.figure())).decode(),
+            alt=ALT.format(name=self.name), note=NOTE.format(steps=self.rival_steps),
+            heads=["scheme", *(f"bits at {length}" for length in ENDS), *PROBES], rows=rows,
+            questions={name: (probes.PROBES[name].__doc__ or "").strip() for name in PROBES},
+        )  # fmt: skip
 
 
 def report_card(name: str, make: Make, seed: int = 0, steps: int | None = None) -> Card:
@@ -94,20 +91,8 @@ def _draw_curve(ax: Any, curve: Sequence[float], look: dict[str, Any]) -> None:
     ax.set_ylim(top=4.6)
 
 
-def _html_row(name: str, findings: Report, bits: Sequence[float | None], colour: str) -> str:
-    words = [name, *("-" if number is None else f"{number:.2f}" for number in bits)]
-    words += [findings[probe].says if probe in findings else "-" for probe in PROBES]
-    cells = "".join(f"<td {CELL}>{escape(word)}</td>" for word in words)
-    return f"<tr style='background: {colour}'>{cells}</tr>"
-
-
-def _html_table(rows: Sequence[str]) -> str:
-    heads = ["scheme", *(f"bits at {length}" for length in ENDS), *PROBES]
-    head = "<tr>" + "".join(f"<th {CELL}>{escape(text)}</th>" for text in heads) + "</tr>"
-    return f"<table style='border-collapse: collapse; font-size: 80%'>{head}{''.join(rows)}</table>"
-
-
-def _html_questions() -> str:
-    questions = {probe: (probes.PROBES[probe].__doc__ or "").strip() for probe in PROBES}
-    items = (f"<dt>{escape(n)}</dt><dd>{escape(text)}</dd>" for n, text in questions.items())
-    return f"<h2>What each probe asks</h2><dl>{''.join(items)}</dl>"
+def _words(name: str, findings: Report, bits: Sequence[float | None]) -> list[str]:
+    """A scheme's row of the table."""
+    numbers = ("-" if number is None else f"{number:.2f}" for number in bits)
+    says = (findings[probe].says if probe in findings else "-" for probe in PROBES)
+    return [name, *numbers, *says]
