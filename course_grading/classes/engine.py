@@ -89,7 +89,7 @@ def cluster(workers: int | None = None, scheduler: str | None = None) -> Iterato
 
 
 async def _end_workers(local: LocalCluster) -> None:
-    """Let workers no more than begin to end: Dask would give them seconds for what they do."""
+    """Give workers MOMENT to end; Dask would wait seconds for their current task."""
     closing = [nanny.close(timeout=MOMENT) for nanny in local.workers.values()]
     await asyncio.gather(*closing, return_exceptions=True)
 

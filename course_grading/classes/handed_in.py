@@ -122,16 +122,16 @@ def collect(given: Path, released: Path, pattern: str | None = None) -> list[Han
     if pattern:
         layout = _compiled(pattern)
     by_owner: dict[Who, list[tuple[File, Owner]]] = defaultdict(list)
-    nobody_s = []
+    unclaimed = []
     for file in files:
         if owner := _owner(file.below, layout):
             by_owner[owner.who].append((file, owner))
         elif _wanted(file):
-            nobody_s.append(file.below)
-    if nobody_s:
-        others = f" (and {len(nobody_s) - 1} more)" if len(nobody_s) > 1 else ""
+            unclaimed.append(file.below)
+    if unclaimed:
+        others = f" (and {len(unclaimed) - 1} more)" if len(unclaimed) > 1 else ""
         raise CourseError(
-            f"{nobody_s[0]}{others} does not say whose it is: put the notebooks of each learner "
+            f"{unclaimed[0]}{others} does not say whose it is: put the notebooks of each learner "
             "into a folder of that learner's name, or give --pattern"
         )
     stamps = {file.below: file for file in files if _name(file) == STAMP}

@@ -18,6 +18,7 @@ from torch import Tensor
 from course_grading.exercise import STUB, Design, Exercise, Function, Mistake, Value, WriteTest
 from course_grading.judging import facts
 from course_grading.judging.asking import Outcome, ask, ask_all
+from course_grading.judging.facts import Fact
 from course_grading.judging.verdicts import Verdict
 from course_grading.values import (
     ROUNDINGS,
@@ -199,7 +200,7 @@ def _to_show(problems: list[Problem | None]) -> int:
 
 def _fact(
     exercise: Function, right: list[Truth], outcomes: list[Outcome], problems: list[Problem | None]
-) -> Mistake | None:
+) -> Fact | None:
     """What is true of an answer that no mistake describes."""
     failing = [
         (truth, outcome)
@@ -208,9 +209,9 @@ def _fact(
     ]
     says = {problem.says for problem in problems if problem}
     if all(one.startswith(SECOND_CALL) for one in says):
-        return Mistake("keeps something between calls", "What is kept is for other inputs.", None)
+        return Fact("keeps something between calls", "What is kept is for other inputs.")
     if says == {IN_PLACE}:
-        return Mistake("works in place", "The caller's tensors are others after the call.", None)
+        return Fact("works in place", "The caller's tensors are others after the call.")
     if all("value" in truth.outcome and "value" in outcome for truth, outcome in failing):
         pairs = [(decode(t.outcome["value"]), decode(o["value"])) for t, o in failing]
         if exercise.kind != "design" and (related := facts.relation(pairs)):
@@ -218,15 +219,13 @@ def _fact(
     if all("raised" in truth.outcome for truth, _ in failing):
         given = {outcome.get("raised", "") for _, outcome in failing}
         if given == {""}:
-            return Mistake("refuses too little", "Calls that are to be refused are answered.", None)
+            return Fact("refuses too little", "Calls that are to be refused are answered.")
         if "" not in given:
-            return Mistake("refuses with another error", "The task asks for ValueError.", None)
+            return Fact("refuses with another error", "The task asks for ValueError.")
     return None
 
 
-def _common(
-    exercise: Function, right: list[Truth], problems: list[Problem | None]
-) -> Mistake | None:
+def _common(exercise: Function, right: list[Truth], problems: list[Problem | None]) -> Fact | None:
     """What sets the calls that went wrong apart, unless an error was right in one of them."""
     pairs = list(zip(right, problems, strict=True))
     if any("raised" in truth.outcome for truth, problem in pairs if problem):

@@ -7,26 +7,32 @@ one way, or the calls that went wrong are those of one kind, and no other kind w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
-from course_grading.exercise import Mistake
 from course_grading.exercise.domain import Argument, Positions
 
 Pair = tuple[Any, Any]
 """What is right and what was given, for one call that went wrong."""
 
 
-def relation(pairs: Sequence[Pair]) -> Mistake | None:
+class Fact(NamedTuple):
+    """Something that is true of an answer, which no named mistake describes."""
+
+    name: str
+    why: str
+
+
+def relation(pairs: Sequence[Pair]) -> Fact | None:
     """How all wrong results are related to the right ones, if they are in one way."""
     flat = [part for pair in pairs for part in _parts(*pair)]
     if not flat or not all(isinstance(tensor, Tensor) for pair in flat for tensor in pair):
         return None
     for name, why, holds in _RELATIONS:
         if all(holds(right, got) for right, got in flat):
-            return Mistake(name, why, None)
+            return Fact(name, why)
     return _factor(flat)
 
 
@@ -82,7 +88,7 @@ _RELATIONS: tuple[tuple[str, str, Callable[[Tensor, Tensor], bool]], ...] = (
 )  # fmt: skip
 
 
-def _factor(pairs: Sequence[tuple[Tensor, Tensor]]) -> Mistake | None:
+def _factor(pairs: Sequence[tuple[Tensor, Tensor]]) -> Fact | None:
     """All numbers are the right ones times, or plus, one and the same number."""
     factors, offsets = set(), set()
     for right, got in pairs:
@@ -95,9 +101,9 @@ def _factor(pairs: Sequence[tuple[Tensor, Tensor]]) -> Mistake | None:
         factors |= {float(f"{value:.3g}") for value in (other / one)[usable].tolist()}
         offsets |= {float(f"{value:.3g}") for value in (other - one)[usable].tolist()}
     if len(factors) == 1 and (by := factors.pop()) not in (0, 1):
-        return Mistake(f"times {by:g}", f"Each number is {by:g} times the right one.", None)
+        return Fact(f"times {by:g}", f"Each number is {by:g} times the right one.")
     if len(offsets) == 1 and (by := offsets.pop()) != 0:
-        return Mistake(f"off by {by:+g}", f"Each number is the right one {by:+g}.", None)
+        return Fact(f"off by {by:+g}", f"Each number is the right one {by:+g}.")
     return None
 
 
@@ -107,7 +113,7 @@ FEW = 2
 
 def common(
     domain: Mapping[str, Argument], cases: Sequence[Mapping[str, Any]], wrong: Sequence[bool]
-) -> Mistake | None:
+) -> Fact | None:
     """What the calls that went wrong have in common, if one thing alone sets them apart."""
     if sum(wrong) < FEW or len(wrong) - sum(wrong) < FEW:  # one call has many traits
         return None
@@ -123,7 +129,7 @@ def common(
         f"In the {len(wrong)} calls of this check your answer is wrong in the {sum(wrong)} in "
         f"which {fitting[0]}, and right in the others."
     )
-    return Mistake(f"wrong where {fitting[0]}", why, None)
+    return Fact(f"wrong where {fitting[0]}", why)
 
 
 def _comparable(cases: Sequence[Mapping[str, Any]], having: list[set[str]]) -> list[set[str]]:

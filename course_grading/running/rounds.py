@@ -141,13 +141,13 @@ def run_rounds(plan: Plan, pending: set[str], settle: Callable[[str, Verdict], N
             tried_again, left_out = True, plan.left_out
         else:
             for slug in pending:
-                settle(slug, _nobody_s_fault(result))
+                settle(slug, _no_culprit(result))
             return
         done = {cell["exercise"] for cell in result.cells.values()} - pending
         plan = replace(plan, left_out=frozenset(left_out), done=plan.done | done)
 
 
-def _nobody_s_fault(result: Round) -> Verdict:
+def _no_culprit(result: Round) -> Verdict:
     if result.culprit is None:
         return result.blame
     return Verdict("error", message=OWN_CELL.format(why=result.blame.message.rstrip(".")))

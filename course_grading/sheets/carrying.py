@@ -83,8 +83,7 @@ def _exercise_at(cell_id: str) -> str:
 
 
 def _cells_for(name: str, new: list[Cell], placed: list[Placed]) -> Iterator[Cell]:
-    """The changed cells that belong into a new sheet, and between them the sheet's own cells that
-    the learner left as they were, which say where the changed ones stand."""
+    """The learner's changed cells for a new sheet, between unchanged ones that mark their places."""
     in_new = {cell.id: cell for cell in new}
     answered = {one.cell.id for one in placed if one.changed and one.cell.id}
     for cell, changed, home in placed:

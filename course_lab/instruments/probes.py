@@ -30,7 +30,7 @@ class Finding(NamedTuple):
     """What a probe measured: a number, whether it is good, and a sentence for the table."""
 
     value: float
-    good: bool | None  # None where neither value is better than the other
+    good: bool | None  # None where no value is better than another
     says: str
 
 

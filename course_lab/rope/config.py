@@ -58,9 +58,9 @@ class Rope(NamedTuple):
     length: int
     """Tokens that the model is made for."""
     notes: tuple[str, ...]
-    """What is worth knowing, and in order."""
+    """Remarks; nothing is wrong."""
     warnings: tuple[str, ...]
-    """What goes wrong, or will where this config is read."""
+    """Faults of this config, and of what will read it."""
 
     @property
     def slowed(self) -> Tensor:

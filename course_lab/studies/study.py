@@ -137,12 +137,16 @@ class Study(Generic[Unit]):
             for unit, entry in tqdm(results, total=len(todo), desc=self.name):
                 self.add({unit: entry})
 
-    def recheck(self, todo: list[Unit], many: int, jobs: int, scheduler: str) -> list[Unit]:
+    def recheck(
+        self, todo: list[Unit], many: int, jobs: int, scheduler: str,
+        here: Callable[[Unit], bool] = lambda unit: True,
+    ) -> list[Unit]:  # fmt: skip
         """What is left of `todo` after a look at units that nothing but other code made stale.
 
         Some of the quicker half are measured again. If all of these come out as they were, but for
         what another processor changes as well, the code computes the same, and the others keep
-        their records. A long training carries roundings on until nothing is alike.
+        their records. A long training carries roundings on until nothing is alike. Only units that
+        are `here` can be measured.
         """
         before = {self.unit(**r["unit"]): r for r in self.results()}
         stale = [
@@ -151,8 +155,10 @@ class Study(Generic[Unit]):
             if unit in before
             and fit({**before[unit]["settings"], "code": ""}, {**self.today(unit), "code": ""})
         ]  # fmt: skip
-        quick = sorted(stale, key=lambda unit: before[unit].get("seconds", 0.0))
+        quick = sorted(filter(here, stale), key=lambda unit: before[unit].get("seconds", 0.0))
         quick = quick[: (len(quick) + 1) // 2]
+        if not quick:
+            return todo
         chosen = Random(0).sample(quick, min(many, len(quick)))
         with executor(jobs, scheduler) as (pool, at_once):
             again = dict(_done(chosen, self._made, pool, at_once))

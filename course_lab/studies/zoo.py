@@ -99,14 +99,17 @@ def make(
     """
     made = study(work)
     stages = units(tier, tuple(schemes), tuple(seeds))
+    if recheck:
+        stale = made.missing(unit for stage in stages for unit in stage)
+        made.recheck(stale, recheck, jobs, scheduler, lambda unit: _path(unit, work).exists())
     for trained, rest in zip(stages[::2], stages[1::2], strict=True):
-        made.make(trained, jobs, scheduler, recheck)
+        made.make(trained, jobs, scheduler)
         needed = {_training(unit) for unit in made.missing(rest)}
         made.do(
             [one for one in trained if (one in needed or _is_shipped(one)) and not _has(one, work)],
             jobs, scheduler,
         )  # fmt: skip
-        made.make(rest, jobs, scheduler, recheck)
+        made.make(rest, jobs, scheduler)
 
 
 def measure(unit: Unit, work: Path) -> Result:

@@ -1,4 +1,4 @@
-"""What is known of positions without waiting, and the short cuts for p, p + 1, p + 2, ...
+"""Which positions are known to be consecutive without reading them, and what that saves.
 
 A look at values makes a GPU wait and breaks a compiled graph, so values are read on the CPU only.
 Elsewhere `consecutive_positions` are known, and all others are computed with in the general way.

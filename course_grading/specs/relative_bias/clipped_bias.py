@@ -69,7 +69,7 @@ def _clipped_cases(rng: Random) -> list[Case]:
 @mistake("positions in the dtype of the table",
          "A bfloat16 holds every whole number only up to 256, a float32 only up to 16 777 216. "
          "Subtract the positions while they are integers.")  # fmt: skip
-def _positions_in_the_table_s_dtype(q_positions, k_positions, table, max_distance):
+def _positions_in_table_dtype(q_positions, k_positions, table, max_distance):
     rounded = (positions.to(table.dtype).long() for positions in (q_positions, k_positions))
     return _clipped_bias()(*rounded, table, max_distance)
 
@@ -145,7 +145,7 @@ EXERCISE = Implement(
                 "Keys more than max_distance after the query have negative rows, which count from "
                 "the end of the table or lie outside of it. Clip on both sides.",
                 _clipped_bias(row=lambda distance, m: distance.clamp(max=m) + m)),
-        _positions_in_the_table_s_dtype,
+        _positions_in_table_dtype,
         _positions_in_float32,
     ),
 )  # fmt: skip
