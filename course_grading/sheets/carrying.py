@@ -83,7 +83,7 @@ def _exercise_at(cell_id: str) -> str:
 
 
 def _cells_for(name: str, new: list[Cell], placed: list[Placed]) -> Iterator[Cell]:
-    """The learner's changed cells for a new sheet, between unchanged ones that mark their places."""
+    """The learner's changed cells for a sheet, between unchanged ones that mark their places."""
     in_new = {cell.id: cell for cell in new}
     answered = {one.cell.id for one in placed if one.changed and one.cell.id}
     for cell, changed, home in placed:
