@@ -100,8 +100,8 @@ def make(
     made = study(work)
     stages = units(tier, tuple(schemes), tuple(seeds))
     if recheck:
-        stale = made.missing(unit for stage in stages for unit in stage)
-        made.recheck(stale, recheck, jobs, scheduler, lambda unit: _path(unit, work).exists())
+        here = partial(_is_here, work=work)
+        made.recheck(made.missing(), recheck, jobs, scheduler, here)  # of both tiers
     for trained, rest in zip(stages[::2], stages[1::2], strict=True):
         made.make(trained, jobs, scheduler)
         needed = {_training(unit) for unit in made.missing(rest)}
@@ -235,6 +235,11 @@ def _checksum(path: Path) -> str:
         return zoo.checksum(path)
     except SafetensorError:
         return f"{path.name} is damaged"
+
+
+def _is_here(unit: Unit, work: Path) -> bool:
+    """Whether the weights that `unit` measures are here."""
+    return _path(unit, work).exists()
 
 
 def _training(unit: Unit) -> Unit:
