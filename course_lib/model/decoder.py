@@ -245,7 +245,7 @@ class Decoder(nn.Module):
 def _counted(positions: range, tokens: Tensor) -> Tensor:
     """Positions that are given as a range, on the device of `tokens`."""
     length = tokens.shape[-1]
-    if positions.step != 1 or len(positions) != length:
+    if positions.step != 1 or positions.stop - positions.start != length:
         raise ValueError(
             f"positions must count up one by one, once for each of {length} tokens, got "
             f"{positions}: give range(start, start + {length}), or a tensor where there are gaps"

@@ -85,3 +85,15 @@ def test_a_range_that_does_not_count_the_tokens_is_refused(positions):
 def test_a_range_below_zero_is_refused():
     with pytest.raises(ValueError, match="positions must be 0 or more, got -3"):
         model_with("rope")(TOKENS, range(-3, 5))
+
+
+@torch.no_grad()
+def test_a_compiled_model_takes_ranges_of_other_lengths_and_starts():
+    """After the first few, torch compiles for sizes that it does not know."""
+    model = model_with("rope")
+    torch._dynamo.reset()
+    compiled = torch.compile(model, fullgraph=True, backend="eager")
+    for positions in (range(8), range(6), range(3), range(2, 8), range(1, 6), range(8)):
+        tokens = TOKENS[:, : len(positions)]
+        expected = model(tokens, torch.tensor(positions))
+        torch.testing.assert_close(compiled(tokens, positions), expected, rtol=1e-4, atol=1e-5)
