@@ -175,6 +175,7 @@ AS_TENSOR, AS_RANGE = "positions as a tensor", "positions as a range"
 
 def compiled_passes(n: int) -> Works:
     """A causal layer over `n` tokens, told their positions in two ways."""
+    torch.compiler.reset()  # torch keeps eight graphs of one function, and then compiles no more
     config = DecoderConfig(dim=512, num_layers=1, num_heads=8, hidden_dim=512)
     tokens = torch.zeros(1, n, dtype=torch.long, device=device())
     told: dict[str, Tensor | range] = {
@@ -208,6 +209,7 @@ def training_loops(batch: int, length: int, compiled: bool = False) -> Works:
 
     Ours draws its batch, clips gradients and changes its learning rate; the plain one does not.
     """
+    torch.compiler.reset()  # as in `compiled_passes`
     config = DecoderConfig()
     works = {PLAIN: training_step(PlainDecoder(config, length), batch, length)}
     task = next_byte(torch.randint(256, (2**20,), dtype=torch.uint8), length, batch)

@@ -43,8 +43,11 @@ def rotate(
         return torch.view_as_real(turned).flatten(-2).to(x.dtype)
     if layout == "half":
         exactly = x.to(exact)
-        turned = exactly * torch.cat([cos, cos], dim=-1)
         first, second = exactly.chunk(2, dim=-1)  # (*batch, length, pairs) each
+        if torch.compiler.is_compiling():  # generated code does all of this in one pass
+            turned = torch.cat([first * cos - second * sin, second * cos + first * sin], dim=-1)
+            return turned.to(x.dtype)
+        turned = exactly * torch.cat([cos, cos], dim=-1)
         half = first.shape[-1]
         # added in place: to join halves would read and write every number once more
         turned[..., :half].addcmul_(second, sin, value=-1)
