@@ -329,8 +329,15 @@ def test_test_hands_quoted_arguments_on(checkout: Checkout) -> None:
     calls = [call for call in checkout.calls() if call[1] != "pip"][1:]
     assert [call[1] for call in calls] == ["ruff", "ruff", "mypy", "pytest"]
     assert calls[-1][-3:] == ["-k", "rope or alibi", "--last-failed"]
+
+
+def test_all_tests_take_two_workers_and_a_few_take_none(checkout: Checkout) -> None:
+    checkout.add_python()
+    assert checkout.make("test").returncode == 0
     # Without loadfile the cells of one notebook are shared out between two kernels.
-    assert "-n 2 --dist loadfile --durations=10" in " ".join(calls[-1])
+    assert "-n 2 --dist loadfile --durations=10" in " ".join(checkout.calls()[-1])
+    assert checkout.make("test", "ARGS=-k rope").returncode == 0
+    assert "-n 0 --durations=10" in " ".join(checkout.calls()[-1])
 
 
 def test_grade_hands_arguments_and_failure_on(checkout: Checkout) -> None:

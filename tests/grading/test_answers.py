@@ -153,7 +153,7 @@ def _plain(outcome: Outcome) -> Any:
 
 
 def _alike(mine: Any, theirs: Any) -> bool:
-    """Loosely: the same shapes and, to a hundredth of the largest, the same numbers."""
+    """Loosely: the same shapes and, to a hundredth of the largest (bfloat16: three), numbers."""
     if isinstance(mine, (tuple, list)) and isinstance(theirs, (tuple, list)):
         return len(mine) == len(theirs) and all(map(_alike, mine, theirs))
     if isinstance(mine, dict) and isinstance(theirs, dict):
@@ -164,4 +164,5 @@ def _alike(mine: Any, theirs: Any) -> bool:
         return False
     one, other = mine.double().nan_to_num(0.5), theirs.double().nan_to_num(0.5)
     size = other[other.isfinite()].abs().max() if other.isfinite().any() else 0
-    return torch.allclose(one, other, rtol=0.01, atol=0.01 * float(size))
+    loose = max(0.01, 4 * torch.finfo(mine.dtype).eps) if mine.is_floating_point() else 0.01
+    return torch.allclose(one, other, rtol=loose, atol=loose * float(size))
