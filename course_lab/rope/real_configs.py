@@ -38,7 +38,8 @@ class RealModel(NamedTuple):
 
     def scaled(self) -> ScaledFrequencies:
         """The frequencies that the config gives."""
-        return from_rope_parameters(self.parameters, self.head_dim, layer_type=self.layer_type)
+        found = from_rope_parameters(self.parameters, self.head_dim, layer_type=self.layer_type)
+        return ScaledFrequencies(found.frequencies, found.attention_factor)
 
 
 def _llama3(factor: float) -> dict[str, Any]:

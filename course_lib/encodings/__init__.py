@@ -7,6 +7,7 @@ from course_lib.encodings.absolute import (
     sinusoidal_encoding,
 )
 from course_lib.encodings.angles import rotary_frequencies, rotation_table
+from course_lib.encodings.axial import AxialRotary, axis_of_pair
 from course_lib.encodings.consecutive import consecutive_positions
 from course_lib.encodings.content import Shaw, TransformerXL, relative_shift
 from course_lib.encodings.extension import (
@@ -35,6 +36,7 @@ from course_lib.encodings.scheme import PositionScheme
 
 __all__ = [
     "ALiBi",
+    "AxialRotary",
     "ClippedBias",
     "LearnedAbsolute",
     "NoPosition",
@@ -46,6 +48,7 @@ __all__ = [
     "T5Bias",
     "TransformerXL",
     "alibi_slopes",
+    "axis_of_pair",
     "by_parts",
     "clip_to_index",
     "consecutive_positions",

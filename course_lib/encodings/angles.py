@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Num
 from torch import Tensor
 
 from course_lib.encodings.consecutive import known_range
@@ -39,10 +39,19 @@ def rotation_table(
     Source: that of `rotate`, which takes this table; the factor is here as in YaRN's released code.
     """
     check_integers(positions)
-    exact = torch.device("cpu") if positions.device.type == "mps" else positions.device
-    angles = positions.to(exact, torch.float64)[..., None] * frequencies.to(exact, torch.float64)
+    return cos_and_sin(frequencies, positions[..., None], attention_factor)
+
+
+def cos_and_sin(
+    frequencies: Float[Tensor, " pairs"],
+    places: Num[Tensor, "*shape pairs"],
+    attention_factor: float = 1.0,
+) -> tuple[Float[Tensor, "*shape pairs"], Float[Tensor, "*shape pairs"]]:
+    """`rotation_table` with a place of its own for each pair, or one, in a last dimension of 1."""
+    exact = torch.device("cpu") if places.device.type == "mps" else places.device
+    angles = places.to(exact, torch.float64) * frequencies.to(exact, torch.float64)
     cos, sin = angles.cos() * attention_factor, angles.sin() * attention_factor
-    return cos.float().to(positions.device), sin.float().to(positions.device)
+    return cos.float().to(places.device), sin.float().to(places.device)
 
 
 def check_integers(positions: Tensor, name: str = "positions") -> None:

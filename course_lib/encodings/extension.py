@@ -27,6 +27,15 @@ class ScaledFrequencies(NamedTuple):
     """Multiplies cosines and sines of queries and keys, so scores grow by its square."""
 
 
+class AxialFrequencies(NamedTuple):
+    """What parameters for several axes ask for: `AxialRotary(head_dim, **this._asdict())`."""
+
+    frequencies: Float[Tensor, " pairs"]
+    attention_factor: float
+    sections: tuple[int, ...]
+    interleaved: bool
+
+
 def interpolated(frequencies: Float[Tensor, " pairs"], factor: float) -> ScaledFrequencies:
     """Every pair `factor` times slower: position p turns as p / factor did.
 
@@ -156,13 +165,17 @@ def llama3(
 def from_rope_parameters(
     parameters: Mapping[str, Any], head_dim: int, length: int | None = None,
     max_position_embeddings: int | None = None, layer_type: str | None = None,
-) -> ScaledFrequencies:  # fmt: skip
+) -> ScaledFrequencies | AxialFrequencies:  # fmt: skip
     """The frequencies that a Hugging Face config's `rope_parameters` ask for.
 
     `length` is that of the text at hand ("dynamic" and "longrope" depend on it; None: as before
     any text). `max_position_embeddings` is the config's, which "dynamic" and Phi-3's
     style need; `layer_type` chooses among parameters nested by layer type (Gemma 3). Frequencies
     cover the rotated part of `head_dim`; for "proportional" all of it, with zeros at the end.
+
+    With `mrope_section` (Qwen2-VL; `mrope_interleaved`: Qwen3-VL), and for the type "axial", which
+    gives rows and columns of a picture half of the pairs and a ladder each, the result also names
+    the `sections`.
 
     DeepSeek's models also multiply their softmax scale by a number that follows from
     `mscale_all_dim`. That number belongs to attention and is not returned here.
@@ -174,11 +187,11 @@ def from_rope_parameters(
     """
     parameters = _of_layer(parameters, layer_type)
     kind = parameters.get("rope_type", parameters.get("type", "default"))
-    kind = "longrope" if kind == "su" else kind  # Phi-3's first name for it
+    kind = OLD_NAMES.get(kind, kind)
     if kind not in ROPE_TYPES:
         raise ValueError(f"rope_type {kind!r} is not supported; there are {', '.join(ROPE_TYPES)}")
     reader, keys = ROPE_TYPES[kind]
-    common = {"rope_type", "type", "rope_theta", "partial_rotary_factor"}
+    common = {"rope_type", "type", "rope_theta", "partial_rotary_factor", *_MROPE}
     unknown = {key for key, value in parameters.items() if value is not None} - common - keys
     if unknown:
         raise ValueError(
@@ -188,7 +201,11 @@ def from_rope_parameters(
     given = parameters.get("partial_rotary_factor")
     share = 1.0 if given is None else given
     width = head_dim if kind == "proportional" else int(head_dim * share)
-    return reader(_Config(parameters, kind, width, share, length, max_position_embeddings))
+    scaled = reader(_Config(parameters, kind, width, share, length, max_position_embeddings))
+    sections, interleaved = (parameters.get(key) for key in _MROPE)
+    if kind == "axial":
+        sections = [width // 4] * 2
+    return AxialFrequencies(*scaled, tuple(sections), bool(interleaved)) if sections else scaled
 
 
 class _Config(NamedTuple):
@@ -263,6 +280,15 @@ def _read_proportional(c: _Config) -> ScaledFrequencies:
     return interpolated(frequencies, 1.0 if factor is None else factor)
 
 
+def _read_axial(c: _Config) -> ScaledFrequencies:
+    if c.dim % 4:
+        raise ValueError(f"head_dim must be a multiple of 4 for two axes of pairs, got {c.dim}")
+    return ScaledFrequencies(rotary_frequencies(c.dim // 2, c.base).repeat(2))
+
+
+OLD_NAMES = {"su": "longrope", "mrope": "default"}
+"""What the first configs of Phi-3 and of Qwen2-VL call these types."""
+_MROPE = ("mrope_section", "mrope_interleaved")
 _ORIGINAL = "original_max_position_embeddings"
 _LLAMA = ("factor", _ORIGINAL, "low_freq_factor", "high_freq_factor")
 ROPE_TYPES: dict[str, tuple[Callable[[_Config], ScaledFrequencies], set[str]]] = {
@@ -275,6 +301,7 @@ ROPE_TYPES: dict[str, tuple[Callable[[_Config], ScaledFrequencies], set[str]]] =
                                   "long_factor"}),
     "llama3": (lambda c: llama3(c.frequencies(), *map(c.get, _LLAMA)), set(_LLAMA)),
     "proportional": (_read_proportional, {"factor"}),
+    "axial": (_read_axial, set()),
 }  # fmt: skip
 
 

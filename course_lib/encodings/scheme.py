@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Self
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Num
 from torch import Tensor, nn
 
 DOORS = ("embed", "rotate", "score_bias", "read")
@@ -18,9 +18,10 @@ class PositionScheme(nn.Module):
     A scheme overrides the doors that it opens; the others stay as they are here, shut. Positions
     are zero-based integers of shape (length,) or (batch, length), given with every call: a scheme
     never infers them from a tensor's length, and keeps nothing between calls. It raises ValueError
-    for tensors of other sizes than its own. Its plain tensors, such as frequencies in float64,
-    follow the module to another device (but not to MPS, which has no float64), and never to another
-    dtype, which would round them.
+    for tensors of other sizes than its own. Where it has several `axes`, positions may have them as
+    a last dimension, or else are those of a text, the same on all axes. Its plain tensors, such as
+    frequencies in float64, follow the module to another device (but not to MPS, which has no
+    float64), and never to another dtype, which would round them.
     """
 
     def embed(
@@ -67,6 +68,9 @@ class PositionScheme(nn.Module):
     On a CPU, without gradients and without a mask, attention then takes some queries at a time.
     """
 
+    axes = 1
+    """How many numbers say where a token stands; more than one in pictures (`AxialRotary`)."""
+
     @property
     def open_doors(self) -> tuple[str, ...]:
         """The names of the doors that this scheme opens."""
@@ -92,3 +96,22 @@ def check_sizes(scheme: PositionScheme, **sizes: tuple[int, int]) -> None:
                 f"{type(scheme).__name__} was made for {name} {expected}, got {got}: "
                 f"make it with {name} = {got}"
             )
+
+
+def on_axes(
+    positions: Num[Tensor, "*shape"], axes: int, size: tuple[int, int] | None = None
+) -> Num[Tensor, "*shape axes"]:
+    """`positions` with a last dimension of axes; without one, the same position on all of them.
+
+    `size` is (batch, length) of the tokens, where it is known: then (length, axes) is told from
+    (batch, length). Raises ValueError where these are the same shape.
+    """
+    has_axes = positions.ndim > 1 and positions.shape[-1] == axes
+    if not has_axes or (size and positions.shape[-2] != size[1]):
+        return positions[..., None].expand(*positions.shape, axes)
+    if positions.ndim == 2 and size == (axes, axes):
+        raise ValueError(
+            f"positions of shape {tuple(positions.shape)} could be (batch, length) or (length, "
+            f"axes): give them as (batch, length, axes), here ({axes}, {axes}, {axes})"
+        )
+    return positions

@@ -6,13 +6,13 @@ import math
 from typing import Any
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float, Int, Num
 from torch import Tensor
 from torch.nn import functional
 
 from course_lib.encodings.angles import check_integers
 from course_lib.encodings.consecutive import known_lead
-from course_lib.encodings.scheme import PositionScheme
+from course_lib.encodings.scheme import PositionScheme, on_axes
 
 SCORES_AT_ONCE = 2**19
 """For all texts and heads: 2 MiB in float32, which stay in a CPU's cache."""
@@ -23,23 +23,24 @@ def attend(
     k: Float[Tensor, "batch kv_heads keys head_dim"],
     v: Float[Tensor, "batch kv_heads keys head_dim"],
     scheme: PositionScheme,
-    q_positions: Int[Tensor, "*batch queries"],
-    k_positions: Int[Tensor, "*batch keys"],
+    q_positions: Int[Tensor, "*batch queries"] | Num[Tensor, "*batch queries axes"],
+    k_positions: Int[Tensor, "*batch keys"] | Num[Tensor, "*batch keys axes"],
     causal: bool = True,
     mask: Bool[Tensor, "*batch_heads queries keys"] | None = None,
     lead: int | None = None,
 ) -> Float[Tensor, "batch heads queries head_dim"]:
     """What every query reads from the values: softmax(q k / sqrt(head_dim) + bias) v.
 
-    A query may attend to a key if `k_position <= q_position` (when `causal`) and if `mask` is
-    True for the pair (when given). With fewer key and value heads than query heads, neighbouring
-    query heads share one. A query that may attend to nothing reads zeros. `mask` has the shape
-    (queries, keys), or four dimensions, of which any may be 1: three could mean batch or heads.
+    A query may attend to a key if `k_position <= q_position` (when `causal`; with several axes, on
+    the first of them) and if `mask` is True for the pair (when given). With fewer key and value
+    heads than query heads, neighbouring query heads share one. A query that may attend to nothing
+    reads zeros. `mask` has the shape (queries, keys), or four dimensions, of which any may be 1:
+    three could mean batch or heads.
     `lead` says how far the first query is from the first key where both count up one by one, if
     the caller knows: a compiled graph cannot look, and keeps the name of the causal mask this way.
     Raises ValueError for shapes, dtypes and devices that do not fit together.
     """
-    _check_shapes(q, k, v, q_positions, k_positions)
+    _check_shapes(q, k, v, q_positions, k_positions, scheme.axes)
     if mask is not None:
         _check_mask(mask, (*q.shape[:3], k.shape[2]))
 
@@ -47,6 +48,15 @@ def attend(
     size = _queries_at_once(q, k, scheme)
     if size < q.shape[2] and mask is None:
         return _in_blocks(size, q, k, v, scheme, q_positions, k_positions, causal)
+
+    # With several axes each token has a position on each of them, and its turn on the first.
+    if causal and lead is None:
+        lead = known_lead(q_positions, k_positions)
+    q_turn, k_turn = q_positions, k_positions
+    if scheme.axes > 1:
+        q_positions = on_axes(q_positions, scheme.axes, (q.shape[0], q.shape[2]))
+        k_positions = on_axes(k_positions, scheme.axes, (k.shape[0], k.shape[2]))
+        q_turn, k_turn = q_positions[..., 0], k_positions[..., 0]
 
     # What comes in through the doors. Two of them need one key head for each query head.
     doors = scheme.open_doors
@@ -57,8 +67,6 @@ def attend(
 
     # A whole text with nothing added to its scores: torch knows this mask by name.
     plain = bias is None and mask is None and "read" not in doors
-    if causal and lead is None:
-        lead = known_lead(q_positions, k_positions)
     if plain and causal and lead == 0 and q.shape[2] == k.shape[2]:
         return _fused(q, k, v, is_causal=True)
 
@@ -69,7 +77,7 @@ def attend(
     # All else: a mask of pairs, with the bias added where there is one.
     allowed = mask
     if causal:
-        visible = causal_mask(q_positions, k_positions)
+        visible = causal_mask(q_turn, k_turn)
         allowed = visible if mask is None else visible & mask
     if "read" not in doors:
         return _fused(q, k, v, attn_mask=_additive(bias, allowed, q.dtype))
@@ -96,7 +104,7 @@ def _fused(q: Tensor, k: Tensor, v: Tensor, **masking: Any) -> Tensor:
 def _queries_at_once(q: Tensor, k: Tensor, scheme: PositionScheme) -> int:
     """All queries, or on a CPU so few that their scores stay in its cache until they are used."""
     kept = torch.is_grad_enabled() or torch.compiler.is_compiling()
-    if kept or not scheme.looks_at_queries or q.device.type != "cpu":
+    if kept or scheme.axes > 1 or not scheme.looks_at_queries or q.device.type != "cpu":
         return q.shape[2]
     return max(1, SCORES_AT_ONCE // max(1, q.shape[:2].numel() * k.shape[2]))
 
@@ -163,7 +171,7 @@ def _additive(bias: Tensor | None, allowed: Tensor | None, dtype: torch.dtype) -
 
 
 def _check_shapes(
-    q: Tensor, k: Tensor, v: Tensor, q_positions: Tensor, k_positions: Tensor
+    q: Tensor, k: Tensor, v: Tensor, q_positions: Tensor, k_positions: Tensor, axes: int
 ) -> None:
     for name, t in {"q": q, "k": k, "v": v}.items():
         if t.ndim != 4:
@@ -185,15 +193,28 @@ def _check_shapes(
             "make the first a multiple of the second"
         )
     for name, positions, t in (("q_positions", q_positions, q), ("k_positions", k_positions, k)):
-        if tuple(positions.shape) not in {(t.shape[2],), (t.shape[0], t.shape[2])}:
-            raise ValueError(
-                f"{name} must have shape (length,) or (batch, length), here ({t.shape[2]},) or "
-                f"({t.shape[0]}, {t.shape[2]}), got {tuple(positions.shape)}"
-            )
-        check_integers(positions, name)
+        check_positions_fit(positions, (t.shape[0], t.shape[2]), axes, name)
     for name, t in {"k": k, "v": v, "q_positions": q_positions, "k_positions": k_positions}.items():
         if t.device != q.device:
             raise ValueError(f"{name} is on {t.device} and q on {q.device}: move one of them")
+
+
+def check_positions_fit(
+    positions: Tensor, size: tuple[int, int], axes: int = 1, name: str = "positions"
+) -> None:
+    """Raise ValueError unless there is a position for each of (batch, length) tokens."""
+    batch, length = size
+    shapes = [(length,), (batch, length)]
+    if axes > 1:
+        shapes += [(length, axes), (batch, length, axes)]
+    if tuple(positions.shape) not in shapes:
+        more = ", with `axes` behind them or not" if axes > 1 else ""
+        raise ValueError(
+            f"{name} must have shape (length,) or (batch, length){more}, here "
+            f"{' or '.join(map(str, shapes))}, got {tuple(positions.shape)}"
+        )
+    if axes == 1 or positions.ndim < 2:
+        check_integers(positions, name)
 
 
 def _check_mask(mask: Tensor, shape: tuple[int, ...]) -> None:

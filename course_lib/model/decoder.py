@@ -7,14 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float, Int, Num
 from torch import Tensor, nn
 from torch.nn import functional
 
 from course_lib.encodings.angles import check_positions
 from course_lib.encodings.consecutive import consecutive_positions, joined
-from course_lib.encodings.scheme import PositionScheme
-from course_lib.model.attention import attend
+from course_lib.encodings.scheme import PositionScheme, on_axes
+from course_lib.model.attention import attend, check_positions_fit
 
 
 @dataclass(frozen=True)
@@ -73,15 +73,20 @@ class Cache:
         self.layers[layer] = k, v
         return k, v
 
-    def extend_positions(self, positions: Tensor) -> Tensor:
+    def extend_positions(self, positions: Tensor, axes: int = 1) -> Tensor:
         """Append the positions of new tokens, and return all of them."""
-        if self.positions is not None:
-            if self.positions.shape[:-1] != positions.shape[:-1]:
+        past = self.positions
+        if past is not None:
+            if axes > 1 and past.ndim != positions.ndim:  # a text after a picture, or before it
+                past, positions = on_axes(past, axes), on_axes(positions, axes)
+            length = past.ndim - (2 if axes > 1 and past.ndim > 1 else 1)  # the dimension of tokens
+            if past.ndim != positions.ndim or past.shape[:length] != positions.shape[:length]:
                 raise ValueError(
                     f"positions of shape {tuple(positions.shape)} cannot follow the cache's, of "
-                    f"shape {tuple(self.positions.shape)}: keep to (length,) or (batch, length)"
+                    f"shape {tuple(past.shape)}: keep to (length,) or (batch, length)"
                 )
-            positions = joined(self.positions, positions)
+            one_run = past.ndim == 1
+            positions = joined(past, positions) if one_run else torch.cat([past, positions], length)
         self.positions = positions
         return positions
 
@@ -157,6 +162,7 @@ class Decoder(nn.Module):
             for layer in range(config.num_layers)
         ]
         self.first_scheme = schemes[0]
+        self.axes = schemes[0].axes
         self.embedding = nn.Embedding(config.vocab_size, config.dim)
         self.blocks = nn.ModuleList(Block(config, s, layer) for layer, s in enumerate(schemes))
         self.norm = nn.LayerNorm(config.dim)
@@ -166,7 +172,7 @@ class Decoder(nn.Module):
     def forward(
         self,
         tokens: Int[Tensor, "batch length"],
-        positions: Int[Tensor, "*batch length"] | range,
+        positions: Int[Tensor, "*batch length"] | Num[Tensor, "*batch length axes"] | range,
         mask: Bool[Tensor, "*batch_heads length keys"] | None = None,
         cache: Cache | None = None,
     ) -> Float[Tensor, "batch length vocab"]:
@@ -185,7 +191,11 @@ class Decoder(nn.Module):
         self._check(tokens, positions)
         x = self.embedding(tokens) * math.sqrt(self.config.dim)  # (batch, length, dim)
         x = self.first_scheme.embed(x, positions)
-        k_positions = positions if cache is None else cache.extend_positions(positions)
+        if self.axes > 1 and positions.ndim > 1:
+            positions = on_axes(positions, self.axes, (tokens.shape[0], tokens.shape[1]))
+        k_positions = positions
+        if cache is not None:
+            k_positions = cache.extend_positions(positions, self.axes)
         view = View(positions, k_positions, mask, cache, lead)
         for block in self.blocks:
             x = block(x, view)
@@ -229,17 +239,14 @@ class Decoder(nn.Module):
                 f"tokens must have shape (batch, length), got {tuple(tokens.shape)}: give a single "
                 "text as tokens[None]"
             )
-        if positions.shape not in {tokens.shape, tokens.shape[1:]}:
-            raise ValueError(
-                f"positions must have shape (length,) or (batch, length), here "
-                f"({tokens.shape[1]},) or {tuple(tokens.shape)}, got {tuple(positions.shape)}"
-            )
+        check_positions_fit(positions, (tokens.shape[0], tokens.shape[1]), self.axes)
         if positions.device != tokens.device:
             raise ValueError(
                 f"positions are on {positions.device} and tokens on {tokens.device}: "
                 "move one of them"
             )
-        check_positions(positions)
+        if self.axes == 1 or positions.ndim == 1:
+            check_positions(positions)
 
 
 def _counted(positions: range, tokens: Tensor) -> Tensor:

@@ -48,7 +48,8 @@ def test_every_scheme_of_the_course_behaves(name):
     assert report["training memory"].value >= 1
 
 
-SIZES = {"num_heads": 2, "head_dim": 16, "dim": 32, "max_positions": 100_032, "max_distance": 8}
+SIZES = {"num_heads": 2, "head_dim": 16, "dim": 32, "max_positions": 100_032, "max_distance": 8,
+         "sections": (4, 2, 2)}  # fmt: skip
 """What the arguments of schemes are for CONFIG."""
 
 EXPORTED = {

@@ -291,7 +291,7 @@ CONFIGS = {
         "rope_type 'spiral' is not supported; there are default, linear, dynamic, yarn, longrope",
     ),
     "unknown rope type under its old name": (
-        lambda: from_rope_parameters({"type": "mrope"}, 64), "rope_type 'mrope' is not supported"
+        lambda: from_rope_parameters({"type": "spiral"}, 64), "rope_type 'spiral' is not supp"
     ),
     "no base": (
         lambda: from_rope_parameters({"rope_type": "default"}, 64),

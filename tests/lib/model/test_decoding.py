@@ -14,6 +14,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from course_lib.encodings import (
     ALiBi,
+    AxialRotary,
     ClippedBias,
     LearnedAbsolute,
     NoPosition,
@@ -48,6 +49,8 @@ SCHEMES = {
         HEAD_DIM, rotary_dim=4, layout="interleaved"
     ),
     "rotary, proportional": lambda layer: Rotary(HEAD_DIM, rotary_dim=4, partial="proportional"),
+    "rotary, three axes": lambda layer: AxialRotary(HEAD_DIM, (2, 1, 1)),
+    "rotary, two axes, interleaved": lambda layer: AxialRotary(HEAD_DIM, (2, 2), interleaved=True),
     "rotary, YaRN": lambda layer: Rotary(HEAD_DIM, **yarn(HEAD_DIM, 1e4, 4, 64)._asdict()),
 }
 RELATIVE = [name for name in SCHEMES if name not in ("sinusoidal", "learned")]

@@ -18,6 +18,7 @@ from torch.utils._pytree import tree_leaves
 from course_lab.zoo import RECIPES, TIERS
 from course_lib.encodings import (
     ALiBi,
+    AxialRotary,
     LearnedAbsolute,
     Rotary,
     Shaw,
@@ -58,6 +59,7 @@ SCHEMES = {name: recipe.scheme(TIER) for name, recipe in RECIPES.items()} | {
     "learned, as it is": LearnedAbsolute(40, CONFIG.dim, std=1.0),
     "proportional": Rotary(HEAD_DIM, rotary_dim=4, partial="proportional"),
     "interleaved": Rotary(HEAD_DIM, layout="interleaved"),
+    "several axes": AxialRotary(HEAD_DIM, (2, 1, 1), interleaved=True),
     "T5, both ways": T5Bias(CONFIG.num_heads, 8, 20, bidirectional=True),
     "Shaw, keys only": lambda layer: Shaw(HEAD_DIM, 3, on_values=False),
 } | {
