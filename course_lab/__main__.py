@@ -66,17 +66,21 @@ def _make(study: Study[Any], arguments: Arguments, units: list[Any] | None = Non
 
 
 def show_rope(arguments: Arguments) -> int:
-    """Say what the rotary parameters of a published model do: its config.json, or its folder."""
-    ropes = rope_config.read(arguments.config, arguments.original_length)
+    """Say where a published model's positions come from, layer by layer, by its config.json."""
+    groups = rope_config.read(arguments.config, arguments.original_length, arguments.part)
     if arguments.picture:
         folder_for(arguments.picture.name, arguments.picture.parent)
-    for rope in ropes:
-        print("\n".join([*rope_report.report(rope), "", *rope_report.table(rope), ""]))
+    shown = []
+    for group in groups:
+        print("\n".join(rope_report.report(group)))
+        if group.table and group.table not in shown and not arguments.short:
+            print("", *rope_report.table_of_pairs(group), sep="\n")
+            shown.append(group.table)
+        print()
     if arguments.picture:
         path = arguments.config.resolve()
         name = path.parent.name if path.name == "config.json" else path.stem
-        title = f"How RoPE slows its pairs: {name}"
-        arguments.picture.write_bytes(style.png(real_models.slowing(ropes, title)))
+        arguments.picture.write_bytes(style.png(real_models.layers_and_pairs(groups, name)))
     return 0
 
 
@@ -170,6 +174,8 @@ def add_commands(commands: Commands) -> None:
     command.add_argument("config", type=Path, help="a config.json, or a folder with one")
     command.add_argument("--original-length", type=_count, metavar="N",
                          help="trained length, before stretching")  # fmt: skip
+    command.add_argument("--part", metavar="KEY", help="another network of it: vision_config")
+    command.add_argument("--short", action="store_true", help="leave out the line for each pair")
     command.add_argument("--picture", type=Path, metavar="FILE", help="draw it as PNG")
 
 

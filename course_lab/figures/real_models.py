@@ -6,13 +6,15 @@ import math
 from collections.abc import Sequence
 
 import torch
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from course_lab.figures.measured import methods
 from course_lab.figures.plots import numbers
 from course_lab.figures.style import figure
-from course_lab.rope.config import Rope
+from course_lab.rope.layers import LayerGroup
 from course_lab.rope.real_configs import MODELS
+from course_lab.rope.report import whole
 from course_lib.encodings import by_parts, interpolated, ntk_aware, yarn
 
 
@@ -50,19 +52,54 @@ def real_model_words(name: str) -> str:
     )
 
 
-def slowing(ropes: Sequence[Rope], title: str) -> Figure:
+def layers_and_pairs(groups: Sequence[LayerGroup], title: str) -> Figure:
+    """What each layer does, above; how much each pair is slowed, over its wavelength, below."""
+    tables = [group.table for group in groups]
+    turned = [g for n, g in enumerate(groups) if g.rotates and g.table not in tables[:n]]
+    above, below = 0.9 + 0.45 * len(groups), 3.2 if turned else 0.0
+    fig, axes = figure(7.4, above + below, rows=1 + bool(turned),
+                       height_ratios=[above, below] if turned else [above])  # fmt: skip
+    _layers(axes[0] if turned else axes, groups, title)
+    if turned:
+        _slowing(axes[1], turned)
+    return fig
+
+
+def _layers(ax: Axes, groups: Sequence[LayerGroup], title: str) -> None:
+    """A row for each group of layers, with a mark at each of them: squares where they rotate."""
+    total = max(group.total for group in groups) or 1
+    for row, group in enumerate(groups):
+        layers = group.layers or tuple(range(total))
+        [line] = ax.plot(layers, [row] * len(layers), marker="s" if group.rotates else "x",
+                         markersize=5, linestyle="")  # fmt: skip
+        label = f"{group.name}: {_kind(group)}" if group.name else _kind(group)
+        ax.text(-0.4, row - 0.25, label, color=line.get_color(), fontsize="small")
+    ax.set(title=title, xlabel="layer", yticks=[], xlim=(-0.7, total - 0.3),
+           ylim=(len(groups) - 0.5, -0.8))  # fmt: skip
+    ax.grid(visible=False)
+    ax.spines["left"].set_visible(False)
+
+
+def _kind(group: LayerGroup) -> str:
+    if group.table is None:
+        return group.words.split(":")[0].split(",")[0] if group.kind != "none" else "no positions"
+    window = f", window {group.window}" if group.window else ""
+    return f"rotated, base {whole(group.base)}{window}"
+
+
+def _slowing(ax: Axes, turned: Sequence[LayerGroup]) -> None:
     """How much each pair of a model is slowed, over its wavelength before; layers by marker."""
-    fig, ax = figure(7.4, 3.6)
-    for rope, marker in zip(ropes, "os^vDP", strict=False):
-        wavelengths, slowed = numbers(2 * math.pi / rope.plain), numbers(rope.slowed)
-        label = f"{rope.layers or rope.kind}, base {rope.base:g}"
+    for group, marker in zip(turned, "os^vDP", strict=False):
+        table = group._turned
+        wavelengths, slowed = numbers(2 * math.pi / table.plain), numbers(group.slowed)
+        label = f"{group.name or group.kind}, base {table.base:g}"
         ax.plot(wavelengths, slowed, marker=marker, markersize=4, linewidth=1, label=label)
-        ax.axvline(rope.original_length, color="0.5", linewidth=1, linestyle=":")
-    finite = [float(one) for rope in ropes for one in rope.slowed if one < math.inf]
+        if table.original_length:
+            ax.axvline(table.original_length, color="0.5", linewidth=1, linestyle=":")
+    finite = [float(one) for group in turned for one in group.slowed if one < math.inf]
     ticks = [2**k for k in range(1 + math.ceil(math.log2(max(2.0, *finite))))]
-    ax.set(title=title, xlabel="wavelength before (tokens); dotted: one turn in the trained length",
+    ax.set(xlabel="wavelength before stretching (tokens); dotted: the trained length",
            ylabel="slowed by", xscale="log", yscale="log", yticks=ticks,
            yticklabels=[str(tick) for tick in ticks], ylim=(0.9, 1.2 * ticks[-1]))  # fmt: skip
     ax.minorticks_off()
     ax.legend()
-    return fig

@@ -1,5 +1,6 @@
-"""What a published config says of its rotary frequencies: read it, report it, compare it."""
+"""Where the positions of published models come from, and how far their rotation reaches."""
 
-from course_lab.rope.config import Rope, reach, read
+from course_lab.rope.config import read
+from course_lab.rope.layers import LayerGroup, reach
 
-__all__ = ["Rope", "reach", "read"]
+__all__ = ["LayerGroup", "reach", "read"]

@@ -13,17 +13,21 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from course_lab.errors import CourseError
-from course_lab.rope.config import Rope, read
+from course_lab.rope.config import read
+from course_lab.rope.tables import Table
 from course_lib.encodings import ScaledFrequencies, from_rope_parameters, yarn
 
 
-def only_rope(folder: Path | str) -> Rope:
-    """What the model's config says of RoPE. Raises CourseError if its layers differ."""
-    ropes = read(Path(folder))
-    if len(ropes) != 1:
-        names = ", ".join(rope.layers for rope in ropes)
-        raise CourseError(f"layers in {folder} differ ({names}); name a model whose layers do not")
-    return ropes[0]
+def only_table(folder: Path | str) -> Table:
+    """The rotary table of a model whose layers all have the same. Raises CourseError otherwise."""
+    groups = read(Path(folder))
+    tables = [group.table for group in groups]
+    if len(tables) != 1 or tables[0] is None:
+        names = ", ".join(f"{group.name or 'layers'}: {group.kind}" for group in groups)
+        raise CourseError(
+            f"layers in {folder} do not share one rotary table ({names}); name a model whose do"
+        )
+    return tables[0]
 
 
 class LocalModel(nn.Module):
@@ -115,12 +119,14 @@ def report(folder: Path | str, text: Tensor, factors: tuple[float, ...] = (1, 2,
     length reads the same tokens, if each divides the longest that `text` has room for.
     """
     folder = Path(folder)
-    rope, model = only_rope(folder), load(folder)
+    rope, model = only_table(folder), load(folder)
     rotary: Any = model.rotary
-    difference = (rope.scaled.frequencies / rotary.inv_freq.double() - 1).abs().max()
+    difference = (rope.frequencies / rotary.inv_freq.double() - 1).abs().max()
     lines = [f"{rope.kind}, base {rope.base:g}, head_dim {rope.head_dim}, length {rope.length}",
              f"our frequencies are its own to 1e-5: {bool(difference < 1e-5)}"]  # fmt: skip
     tokens = _tokens(folder, text)
+    if rope.length is None:
+        raise CourseError(f"{folder}: max_position_embeddings is missing; add the trained length")
     lengths = [int(rope.length * factor) for factor in factors]
     most = max((n for n in lengths if n < len(tokens)), default=0)
     for factor, length in zip(factors, lengths, strict=True):

@@ -1,50 +1,73 @@
-"""`course rope`: what a model's rotary parameters do, in words and in a table."""
+"""`course rope`: where a model's positions come from, in words and in tables."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 import torch
 from torch import Tensor
 
-from course_lab.rope.config import FURTHEST, Rope, reach
+from course_lab.rope.layers import FURTHEST, LayerGroup, reach
+from course_lab.rope.tables import Table
 
 
-def report(rope: Rope) -> Iterator[str]:
-    """The rotary encoding of one type of layers, line by line."""
-    yield f"{rope.layers or 'all layers'}: {rope.kind}"
-    pairs, base = len(rope.scaled.frequencies), f"base {_whole(rope.base)}"
-    yield f"  head of {rope.head_dim} numbers, {pairs} pairs, {base}"
-    yield (
-        f"  made for {_whole(rope.length)} tokens, {rope.length / rope.original_length:g} times "
-        f"the {_whole(rope.original_length)} in which turns are counted"
-    )
-    yield "  pairs " + "; ".join(f"{what}: {where}" for what, where in groups(rope).items())
-    attention = rope.scaled.attention_factor
-    yield f"  attention factor {attention:.4g}: scores are multiplied by {attention**2:.4g}"
-    before, after = (_at_least(reach(one)) for one in (rope.plain, rope.scaled.frequencies))
-    yield f"  reach of the base {before} tokens, of the pairs as slowed {after}"
-    yield from (f"  note: {note}" for note in rope.notes)
-    yield from (f"  warning: {warning}" for warning in rope.warnings)
+def report(group: LayerGroup) -> Iterator[str]:
+    """One group of layers, line by line."""
+    where = f"{numbers(group.layers, group.total)}{f', {group.name}' if group.name else ''}"
+    lesson = f" (lesson {group.lesson})" if group.lesson else ""
+    yield f"{where}: {group.kind}"
+    window = ""
+    if group.window:
+        seen = "its own chunk of" if group.name == "chunked_attention" else "the last"
+        window = f"; a query sees {seen} {whole(group.window)} tokens"
+    yield f"  {group.words}{lesson}{window}"
+    if group.table:
+        yield from _rotation(group, group.table)
+    yield from (f"  note: {note}" for note in group.notes)
+    yield from (f"  warning: {warning}" for warning in group.warnings)
 
 
-def table(rope: Rope) -> Iterator[str]:
-    """A line for each pair."""
+def _rotation(group: LayerGroup, table: Table) -> Iterator[str]:
+    pairs = len(table.frequencies)
+    turned = "" if 2 * pairs == table.head_dim else f", {2 * pairs} of them turned"
+    yield f"  head of {table.head_dim} numbers{turned}, {pairs} pairs, base {whole(table.base)}"
+    if table.sections:
+        yield f"  pairs for each axis: {', '.join(map(str, table.sections))}"
+    if table.length and table.original_length:
+        times = table.length / table.original_length
+        yield f"  made for {whole(table.length)} tokens" + (
+            "" if times == 1 else
+            f", {times:g} times the {whole(table.original_length)} in which turns are counted"
+        )  # fmt: skip
+    yield "  pairs " + "; ".join(f"{what}: {which}" for what, which in groups(group).items())
+    factor = table.attention_factor
+    yield f"  attention factor {factor:.4g}: scores are multiplied by {factor**2:.4g}"
+    if len(table.sections) < 2:
+        before = _at_least(reach(table.plain))
+        slowed = not torch.equal(table.plain, table.frequencies)
+        after = f", of the pairs as slowed {_at_least(reach(table.frequencies))}" if slowed else ""
+        yield f"  reach of the base {before} tokens{after}"
+
+
+def table_of_pairs(group: LayerGroup) -> Iterator[str]:
+    """A line for each pair of a group that rotates."""
     yield f"  {'pair':>4} {'wavelength':>14} {'turns':>10} {'slowed by':>10} {'turns then':>11}"
-    then = rope.length * rope.scaled.frequencies / (2 * math.pi)
-    wavelengths = 2 * math.pi / rope.plain
-    for pair, (wave, turns, slowed, longer) in enumerate(
-        zip(wavelengths, rope.turns, rope.slowed, then, strict=True)
-    ):
+    frequencies, turned = group.frequencies, group.turns
+    length = group.table.length if group.table else None
+    plain = group.table.plain if group.table else frequencies
+    for pair, wave in enumerate(2 * math.pi / plain):
+        slowed = float(group.slowed[pair])
         by = f"{slowed:10.3f}" if slowed < math.inf else "    stands"
-        line = f"  {pair:4} {wave:14,.1f} {turns:10,.2f} {by} {longer:11,.2f}"
-        yield line.replace(",", " ")
+        before = "" if turned is None else f"{turned[pair]:10,.2f}"
+        then = "" if length is None else f"{length * frequencies[pair] / (2 * math.pi):11,.2f}"
+        yield f"  {pair:4} {wave:14,.1f} {before:>10} {by} {then:>11}".replace(",", " ").rstrip()
 
 
-def groups(rope: Rope) -> dict[str, str]:
+def groups(group: LayerGroup) -> dict[str, str]:
     """Which pairs are kept, blended, slowed or stand still, as ranges: {"kept": "0 to 28"}."""
-    slowed = rope.slowed
+    slowed = group.slowed
     most = slowed[slowed < math.inf].max()
     kept, full = slowed < 1 + 1e-9, torch.isclose(slowed, most) & (most > 1 + 1e-9)
     still = slowed == math.inf
@@ -55,20 +78,39 @@ def groups(rope: Rope) -> dict[str, str]:
     return {what: _ranges(which) for what, which in named.items() if which.any()}
 
 
+def numbers(layers: Sequence[int], total: int) -> str:
+    """Layers in words: "layers 3, 7, ... 47 (12 of 48)"."""
+    if len(layers) == total:
+        return f"all {total} layers" if total > 1 else "all layers"
+    if len(layers) == 1:
+        return f"layer {layers[0]} of {total}"
+    step = layers[1] - layers[0]
+    even = all(after - before == step for before, after in pairwise(layers))
+    if len(layers) > 3 and step > 1 and even:
+        said = f"{layers[0]}, {layers[1]}, ... {layers[-1]}"
+    else:
+        which = torch.zeros(total, dtype=torch.bool)
+        which[list(layers)] = True
+        ranges = _ranges(which).split(", ")
+        said = ", ".join(ranges if len(ranges) < 6 else [*ranges[:3], f"... {ranges[-1]}"])
+    return f"layers {said} ({len(layers)} of {total})"
+
+
 def _ranges(which: Tensor) -> str:
     """The numbers at which `which` is true: "0 to 28, 31"."""
-    numbers = which.nonzero().flatten().tolist()
-    starts = [n for n in numbers if n - 1 not in numbers]
-    ends = [n for n in numbers if n + 1 not in numbers]
+    true = which.nonzero().flatten().tolist()
+    starts = [n for n in true if n - 1 not in true]
+    ends = [n for n in true if n + 1 not in true]
     return ", ".join(
         f"{start} to {end}" if end > start else str(start)
         for start, end in zip(starts, ends, strict=True)
     )
 
 
-def _whole(number: float) -> str:
+def whole(number: float) -> str:
+    """A whole number with spaces between thousands."""
     return f"{number:,.0f}".replace(",", " ")
 
 
 def _at_least(tokens: int) -> str:
-    return _whole(tokens) + (" or more" if tokens == FURTHEST else "")
+    return whole(tokens) + (" or more" if tokens == FURTHEST else "")

@@ -156,8 +156,14 @@ def llama3(
 ) -> ScaledFrequencies:  # fmt: skip
     """Llama 3.1's rule: exactly `by_parts`, with its formula, slow = 1 and fast = 4 turns.
 
+    Where both are the same number (Llama 4), there is no ramp: pairs with fewer turns are slowed.
+
     Source: Grattafiori et al. 2024, The Llama 3 Herd of Models (arXiv 2407.21783), released code.
     """
+    if low_freq_factor == high_freq_factor:
+        _check(factor=factor, original_length=original_length)
+        turns = original_length * frequencies.double() / (2 * math.pi)
+        return _blended(frequencies, factor, keep=(turns >= low_freq_factor).double())
     _check_ramp("low_freq_factor", low_freq_factor, "high_freq_factor", high_freq_factor)
     return by_parts(frequencies, factor, original_length, low_freq_factor, high_freq_factor)
 

@@ -23,10 +23,10 @@ def folder(tmp_path_factory):
 
 
 def test_settings_give_the_frequencies_that_the_model_has(folder):
-    own = local_models.only_rope(folder)
+    own = local_models.only_table(folder)
     assert (own.head_dim, own.length, own.kind) == (16, 32, "default")
     theirs = local_models.load(folder).rotary.inv_freq.double()
-    assert torch.allclose(own.scaled.frequencies, theirs, rtol=1e-5)
+    assert torch.allclose(own.frequencies, theirs, rtol=1e-5)
 
 
 def test_older_configs_are_put_together(folder, tmp_path):
@@ -34,7 +34,7 @@ def test_older_configs_are_put_together(folder, tmp_path):
     del config["rope_parameters"]
     config |= {"rope_theta": 1e6, "rope_scaling": {"type": "linear", "factor": 2.0}}
     (tmp_path / "config.json").write_text(json.dumps(config))
-    found = local_models.only_rope(tmp_path).scaled.frequencies
+    found = local_models.only_table(tmp_path).frequencies
     assert torch.allclose(found, rotary_frequencies(16, 1e6) / 2)
 
 
@@ -45,8 +45,8 @@ def test_a_model_whose_layers_differ_is_refused(folder, tmp_path):
         for name, base in (("full_attention", 1e6), ("sliding_attention", 1e4))
     }
     (tmp_path / "config.json").write_text(json.dumps(config))
-    with pytest.raises(CourseError, match=r"differ \(full_attention, sliding_attention\)"):
-        local_models.only_rope(tmp_path)
+    with pytest.raises(CourseError, match=r"share one rotary table \(full_attention: default"):
+        local_models.only_table(tmp_path)
 
 
 def test_stretching_is_what_transformers_does_from_the_config(folder, tmp_path):

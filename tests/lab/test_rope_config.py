@@ -12,9 +12,9 @@ import torch
 
 from course_grading import cli
 from course_lab.errors import CourseError
-from course_lab.figures.real_models import slowing
+from course_lab.figures.real_models import layers_and_pairs
 from course_lab.rope import config as rope_config
-from course_lab.rope import real_configs
+from course_lab.rope import reach, real_configs
 from course_lab.rope import report as rope_report
 from course_lib.encodings import dynamic_ntk, longrope, rotary_frequencies, yarn
 
@@ -25,19 +25,114 @@ PUBLISHED = {
     "gpt-oss 20B": "gpt-oss-20b", "Gemma 3 4B full attention": "gemma-3-4b",
     "Code Llama 7B": "code-llama-7b",
 }  # fmt: skip
+READ_AS = "read as transformers"
+ROWS = {
+    "bert-base": ["all 12 layers: learned table, lesson 04"],
+    "bloom-560m": ["all 24 layers: ALiBi, lesson 06"],
+    "code-llama-7b": ["all 32 layers: default, 64 pairs, base 1 000 000"],
+    "command-r7b": [
+        "layers 0 to 2, 4 to 6, 8 to 10, ... 28 to 30 (24 of 32): default, 64 pairs, base 50 000, "
+        "window 4096",
+        "layers 3, 7, ... 31 (8 of 32): none, lesson 01",
+    ],
+    "deepseek-v3": ["all 61 layers: yarn, 32 pairs, base 10 000"],
+    "falcon-rw-1b": ["all 24 layers: ALiBi, lesson 06"],
+    "gemma-3-4b": [
+        "layers 0 to 4, 6 to 10, 12 to 16, ... 30 to 33 (29 of 34): default, 128 pairs, base "
+        "10 000, window 1024",
+        "layers 5, 11, ... 29 (5 of 34): linear, 128 pairs, base 1 000 000",
+    ],
+    "gpt-j-6b": ["all 28 layers: default, 32 pairs, base 10 000"],
+    "gpt-neox-20b": ["all 44 layers: default, 12 pairs, base 10 000"],
+    "gpt-oss-20b": [
+        "layers 0, 2, ... 22 (12 of 24): yarn, 32 pairs, base 150 000, window 128",
+        "layers 1, 3, ... 23 (12 of 24): yarn, 32 pairs, base 150 000",
+    ],
+    "gpt2": ["all 12 layers: learned table, lesson 04"],
+    "jamba-v0.1": [
+        "layers 0 to 3, 5 to 11, 13 to 19, 21 to 27, 29 to 31 (28 of 32): no attention",
+        "layers 4, 12, ... 28 (4 of 32): none, lesson 01",
+    ],
+    "llama-3.1-8b": ["all 32 layers: llama3, 64 pairs, base 500 000"],
+    "llama-3.2-1b": ["all 16 layers: llama3, 32 pairs, base 500 000"],
+    "llama-4-scout": [
+        "layers 0 to 2, 4 to 6, 8 to 10, ... 44 to 46 (36 of 48): llama3, 64 pairs, base 500 000, "
+        "window 8192",
+        "layers 3, 7, ... 47 (12 of 48): none, lesson 01",
+    ],
+    "llama-7b": ["all 32 layers: default, 64 pairs, base 10 000"],
+    "ministral-3-8b": ["all 34 layers: yarn, 64 pairs, base 1 000 000"],
+    "mistral-7b": ["all 32 layers: default, 64 pairs, base 10 000, window 4096"],
+    "nemotron-3-nano": [
+        "layers 0, 2, 4, ... 50 (23 of 52): no attention",
+        "layers 1, 3, 6, ... 51 (23 of 52): no attention",
+        "layers 5, 12, 19, ... 42 (6 of 52): none, lesson 01",
+    ],
+    "phi-3-mini-4k": ["all 32 layers: default, 48 pairs, base 10 000, window 2047"],
+    "qwen2-vl-7b": ["all 28 layers: default, 16 + 24 + 24 pairs, base 1 000 000"],
+    "qwen2.5-7b-128k": ["all 28 layers: yarn, 64 pairs, base 1 000 000"],
+    "qwen3-vl-8b": ["all 36 layers: default, 24 + 20 + 20 pairs, base 5 000 000"],
+    "smollm3-3b": [
+        "layers 0 to 2, 4 to 6, 8 to 10, ... 32 to 34 (27 of 36): default, 64 pairs, base "
+        "5 000 000",
+        "layers 3, 7, ... 35 (9 of 36): none, lesson 01",
+    ],
+    "t5-small": ["all 6 layers: T5 bias, lesson 05"],
+}
 NOTES = {
     "llama-3.1-8b": ["the factor is 8 for 16 times the length"],
     "llama-3.2-1b": ["the factor is 32 for 16 times the length"],
-    "qwen2.5-7b-128k": ["max_position_embeddings is the trained length, 32768"],
-    "deepseek-v3": ["mscale_all_dim: DeepSeek's attention multiplies its scores by 1.874 besides"],
-    "gpt-oss-20b": ["the ends of the ramp are not rounded to whole pairs"],
-    "gemma-3-4b": [
-        "the length before stretching is not in the config; turns are counted in "
-        "max_position_embeddings, 131072 (--original-length takes another)"
+    "llama-4-scout": [
+        "the factor is 16 for 1280 times the length",
+        "low_freq_factor equals high_freq_factor: there is no ramp between kept and slowed",
+        "other parts of this config: vision_config (--part reads one of them)",
+        "queries are multiplied by 1 + 0.1 ln(1 + floor((position + 1) / 8192))",
     ],
-    "code-llama-7b": [],
-}
+    "llama-7b": ["the base is not in the config; llama takes 10000"],
+    "ministral-3-8b": [
+        "queries are multiplied by 1 + 0.1 ln(1 + floor(position / 16384)) (llama_4_scaling_beta)",
+        "other parts of this config: vision_config (--part reads one of them)",
+    ],
+    "qwen2.5-7b-128k": ["max_position_embeddings is the trained length, 32768"],
+    "qwen3-vl-8b": [
+        "the axes take turns among the first pairs (interleaved)",
+        "other parts of this config: vision_config (--part reads one of them)",
+    ],
+    "deepseek-v3": [
+        "mscale_all_dim: attention multiplies its scores by 1.874 besides",
+        "128 more numbers of each head are not rotated: the rotated 64 stand apart, one key for "
+        "all heads (lesson 15)",
+    ],
+    "gpt-oss-20b": ["the ends of the ramp are not rounded to whole pairs"] * 2,
+    "gemma-3-4b": [
+        "the base is not in the config; gemma3_text takes 10000",
+        "other parts of this config: vision_config (--part reads one of them)",
+        "the base is not in the config; gemma3_text takes 1000000",
+        "the length before stretching is not in the config; turns are counted in "
+        "max_position_embeddings, 131072 (--original-length takes another)",
+    ],
+    "gpt-j-6b": ["the base, 10000, stands in gptj/modeling_gptj.py"],
+    "code-llama-7b": [], "smollm3-3b": [], "phi-3-mini-4k": [], "mistral-7b": [],
+}  # fmt: skip
 PLAIN = {"head_dim": 64, "max_position_embeddings": 4096, "rope_theta": 10_000.0}
+ALONE = "without model_type, the config is not one of transformers"
+
+
+def row(group):
+    """A group of layers in a line."""
+    parts = [f"{rope_report.numbers(group.layers, group.total)}: {group.kind}"]
+    if group.rotates:
+        pairs = " + ".join(map(str, group.table.sections)) or str(len(group.frequencies))
+        parts += [f"{pairs} pairs", f"base {rope_report.whole(group.base)}"]
+    elif group.lesson:
+        parts.append(f"lesson {group.lesson}")
+    return ", ".join(parts + [f"window {group.window}"] * bool(group.window))
+
+
+def notes(groups):
+    """All notes but the one that says how the config was read."""
+    said = [note for group in groups for note in group.notes]
+    return [note for note in said if not note.startswith((READ_AS, ALONE))]
 
 
 @pytest.fixture
@@ -55,26 +150,45 @@ def read(tmp_path):
 @pytest.mark.parametrize("model, name", PUBLISHED.items(), ids=PUBLISHED.values())
 def test_published_configs_say_what_the_lesson_says(model, name):
     known = real_configs.MODELS[model]
-    rope = rope_config.read(CONFIGS / f"{name}.json")[0]
+    group = rope_config.read(CONFIGS / f"{name}.json")[-1]
     expected = known.scaled()
-    torch.testing.assert_close(rope.scaled.frequencies, expected.frequencies, rtol=0, atol=0)
-    assert rope.scaled.attention_factor == expected.attention_factor
-    assert (rope.head_dim, rope.length) == (known.head_dim, known.length)
+    torch.testing.assert_close(group.frequencies, expected.frequencies, rtol=0, atol=0)
+    assert group.attention_factor == expected.attention_factor
+    assert (group.head_dim, group.table.length) == (known.head_dim, known.length)
 
 
-@pytest.mark.parametrize("name, notes", NOTES.items(), ids=NOTES)
-def test_real_models_give_notes_and_no_warning(name, notes):
-    ropes = rope_config.read(CONFIGS / f"{name}.json")
-    assert [note for rope in ropes for note in rope.notes] == notes
-    assert not [warning for rope in ropes for warning in rope.warnings]
+@pytest.mark.parametrize("name, rows", ROWS.items(), ids=ROWS)
+def test_published_configs_layer_by_layer(name, rows):
+    groups = rope_config.read(CONFIGS / f"{name}.json")
+    assert [row(group) for group in groups] == rows
+    assert not [warning for group in groups for warning in group.warnings]
+    layers = sorted(n for group in groups for n in group.layers)
+    assert layers == list(range(groups[0].total))
+
+
+def test_every_published_config_names_its_source():
+    for path in CONFIGS.glob("*.json"):
+        assert path.stem in ROWS and json.loads(path.read_text())["source"], path
+
+
+@pytest.mark.parametrize("name, expected", NOTES.items(), ids=NOTES)
+def test_real_models_give_notes(name, expected):
+    assert notes(rope_config.read(CONFIGS / f"{name}.json")) == expected
 
 
 def test_layers_of_two_types_have_a_part_each():
-    full, sliding = rope_config.read(CONFIGS / "gemma-3-4b.json")
-    assert (full.layers, full.base, sliding.layers, sliding.base) == (
+    sliding, full = rope_config.read(CONFIGS / "gemma-3-4b.json")
+    assert (full.name, full.base, sliding.name, sliding.base) == (
         "full_attention", 1e6, "sliding_attention", 1e4,
     )  # fmt: skip
     assert set(full.slowed.tolist()) == {8.0} and set(sliding.slowed.tolist()) == {1.0}
+
+
+def test_another_part_is_read_by_its_key():
+    table, turned = rope_config.read(CONFIGS / "llama-4-scout.json", part="vision_config")
+    assert (table.kind, turned.kind, turned.table.sections) == ("learned table", "axial", (22, 22))
+    with pytest.raises(CourseError, match="its parts are: vision_config, text_config"):
+        rope_config.read(CONFIGS / "llama-4-scout.json", part="audio_config")
 
 
 def test_old_and_new_style_mean_the_same(read):
@@ -84,9 +198,9 @@ def test_old_and_new_style_mean_the_same(read):
     nested = {"full_attention": scaling | {"rope_theta": 10_000.0}}
     [layer] = read(rope_theta="left out", rope_parameters=nested)
     for rope in (old, new, layer):
-        assert torch.equal(rope.scaled.frequencies, rotary_frequencies(64) / 2)
+        assert torch.equal(rope.frequencies, rotary_frequencies(64) / 2)
         assert not rope.warnings
-    assert layer.layers == "full_attention"
+    assert layer.name == "full_attention"
 
 
 def test_the_language_model_is_found_in_a_model_for_several_media(read):
@@ -95,10 +209,10 @@ def test_the_language_model_is_found_in_a_model_for_several_media(read):
 
 
 def test_only_the_share_that_turns_is_counted(read):
-    assert len(read(partial_rotary_factor=0.5)[0].plain) == 16
-    assert len(read(rotary_dim=16)[0].plain) == 8
-    assert len(read(model_type="gpt_neox", rotary_emb_base=10_000)[0].plain) == 8
-    assert len(read(qk_rope_head_dim=32)[0].plain) == 16
+    assert len(read(partial_rotary_factor=0.5)[0].frequencies) == 16
+    assert len(read(rotary_dim=16)[0].frequencies) == 8
+    assert len(read(model_type="gpt_neox", rotary_emb_base=10_000)[0].frequencies) == 8
+    assert len(read(qk_rope_head_dim=32)[0].frequencies) == 16
     parameters = {"rope_type": "proportional", "rope_theta": 1e4, "partial_rotary_factor": 0.25}
     [rope] = read(rope_parameters=parameters)
     assert (rope.slowed == math.inf).sum() == 24 and "24 pairs stand still" in rope.notes
@@ -111,12 +225,12 @@ def test_types_that_depend_on_the_length_are_asked_at_the_whole_context(read):
         rope_scaling={"type": "su", **factors},
     )  # fmt: skip
     expected = longrope(64, 1e4, *factors.values(), 131_072, 4096, 32.0)
-    assert torch.equal(rope.scaled.frequencies, expected.frequencies)
-    assert rope.scaled.attention_factor == expected.attention_factor and not rope.warnings
+    assert torch.equal(rope.frequencies, expected.frequencies)
+    assert rope.attention_factor == expected.attention_factor and not rope.warnings
     [rope] = read(rope_scaling={"type": "dynamic", "factor": 2.0})
     expected = dynamic_ntk(64, 1e4, 2.0, 4096, 4096)
-    assert torch.equal(rope.scaled.frequencies, expected.frequencies)
-    assert rope.notes == ("nothing changes up to 4096 tokens; then the base grows",)
+    assert torch.equal(rope.frequencies, expected.frequencies)
+    assert notes([rope]) == ["nothing changes up to 4096 tokens; then the base grows"]
 
 
 YARN = {"rope_type": "yarn", "factor": 4.0}
@@ -130,7 +244,8 @@ YARN = {"rope_type": "yarn", "factor": 4.0}
         ({"rope_scaling": {"rope_type": "linear"}}, "'linear' needs factor"),
         ({"rope_scaling": YARN}, "original_max_position_embeddings is missing"),
         ({"rope_scaling": {"type": "yarn", "original_max_position_embeddings": 1024}}, "factor"),
-        ({"rope_theta": "left out"}, "rope_theta is missing; transformers takes 10000"),
+        ({"rope_theta": "left out", "rope_scaling": {"type": "default"}},
+         "rope_theta is missing; transformers takes 10000"),
         ({"rope_parameters": {"rope_theta": 500.0}}, "rope_theta 10000.0 at the top is ignored"),
         ({"rope_scaling": {"type": "linear", "factor": 2}, "rope_parameters": YARN},
          "rope_parameters is ignored: rope_scaling stands beside it"),
@@ -143,8 +258,8 @@ def test_what_goes_wrong_is_a_warning(read, keys, warning):
 
 def test_a_missing_original_length_is_taken_as_transformers_takes_it(read):
     [rope] = read(rope_scaling=YARN)
-    assert torch.equal(rope.scaled.frequencies, yarn(64, 1e4, 4.0, 4096).frequencies)
-    assert (rope.original_length, rope.length) == (4096, 16_384)
+    assert torch.equal(rope.frequencies, yarn(64, 1e4, 4.0, 4096).frequencies)
+    assert (rope.table.original_length, rope.table.length) == (4096, 16_384)
 
 
 @pytest.mark.parametrize(
@@ -154,7 +269,7 @@ def test_a_missing_original_length_is_taken_as_transformers_takes_it(read):
         ({"rope_scaling": [1]}, "rope_scaling must be an object of keys and values or null"),
         ({"rope_scaling": {"type": "linear", "factor": "8"}}, "factor must be a number above 0"),
         ({"rope_scaling": {"type": "linear", "factor": 0.5}}, "factor must be 1 or more, got 0.5"),
-        ({"max_position_embeddings": None}, "max_position_embeddings must be a whole number"),
+        ({"max_position_embeddings": "4k"}, "max_position_embeddings must be a whole number"),
         ({"head_dim": "left out"}, "head_dim is missing; add it, or hidden_size and"),
         ({"head_dim": 65}, "RoPE would turn 65 of head_dim 65 numbers; give it an even number"),
         ({"partial_rotary_factor": 1.5}, "RoPE would turn 96 of head_dim 64 numbers"),
@@ -175,10 +290,10 @@ def test_a_file_that_is_no_config_is_refused(tmp_path, text):
 
 def test_the_reach_is_the_first_distance_below_zero():
     frequencies = rotary_frequencies(128)
-    assert rope_config.reach(frequencies) == 1707  # lesson 15 finds the same
+    assert reach(frequencies) == 1707  # lesson 15 finds the same
     slow = [float(torch.cos(n * frequencies).mean()) for n in range(1708)]
     assert min(slow[:1707]) >= 0 > slow[1707]
-    assert rope_config.reach(torch.zeros(4, dtype=torch.float64), furthest=9000) == 9000
+    assert reach(torch.zeros(4, dtype=torch.float64), furthest=9000) == 9000
 
 
 def test_the_command_prints_and_draws(tmp_path, capsys):
@@ -196,6 +311,6 @@ def test_the_command_prints_and_draws(tmp_path, capsys):
 
 def test_turns_are_counted_in_the_length_that_is_given(read, capsys):
     [rope] = read(original_length=2048, rope_scaling={"type": "linear", "factor": 2.0})
-    assert rope.turns[0] == pytest.approx(2048 / (2 * math.pi)) and not rope.notes
+    assert rope.turns[0] == pytest.approx(2048 / (2 * math.pi)) and not notes([rope])
     assert rope_report.groups(rope) == {"slowed by 2": "0 to 31"}
-    assert slowing([rope], "Slowed").axes[0].get_ylim()[1] > 2
+    assert layers_and_pairs([rope], "Slowed").axes[1].get_ylim()[1] > 2

@@ -328,7 +328,7 @@ def test_longrope_is_that_of_transformers(common, head_dim, extra, length):
 
 @every_common
 @every_head_dim
-@pytest.mark.parametrize(("low", "high"), [(1.0, 4.0), (1, 32), (0.5, 2.0)])
+@pytest.mark.parametrize(("low", "high"), [(1.0, 4.0), (1, 32), (0.5, 2.0), (1.0, 1.0)])
 def test_llama3_is_that_of_transformers(common, head_dim, low, high):
     for factor, original in product([1.0, 8.0, 32], [2048, 8192]):
         parameters = {

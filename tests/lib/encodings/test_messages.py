@@ -326,8 +326,9 @@ CONFIGS = {
         lambda: rope("yarn", factor=4.0, llama_4_scaling_beta=0.1, **{ORIGINAL: 99}),
         "rope_type 'yarn' does not take llama_4_scaling_beta: results would differ",
     ),
-    "sections of several axes": (
-        lambda: rope(mrope_section=[16, 24, 24]), "rope_type 'default' does not take mrope_section"
+    "an axial type for an odd number of pairs": (
+        lambda: from_rope_parameters({"rope_type": "axial", "rope_theta": 1e4}, 6),
+        "head_dim must be a multiple of 4 for two axes of pairs, got 6",
     ),
     "a key of another type": (
         lambda: rope("linear", factor=4.0, attention_factor=1.0), "does not take attention_factor"

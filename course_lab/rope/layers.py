@@ -1,0 +1,480 @@
+"""Where positions come from, layer by layer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from course_lab.errors import CourseError
+from course_lab.rope.known import ABOUT_POSITIONS, REMARKS, ROTATES, TABLES, WAYS, release
+from course_lab.rope.source import Config, Source
+from course_lab.rope.tables import Table, by_base, tables
+
+NO_ATTENTION = {
+    "linear_attention": "linear attention or a state space", "mamba": "a state space",
+    "recurrent": "a recurrence",
+    "conv": "a convolution", "moe": "no attention, experts alone", "mlp": "no attention",
+    "ssm": "a state space",
+}  # fmt: skip
+WINDOWED = ("sliding_attention", "chunked_attention", "window_attention", "local_attention",
+            "hybrid_sliding", "reference_sliding_attention")  # fmt: skip
+LAYER_COUNTS = {"num_hidden_layers", "layer_types", "layers_block_type", "hybrid_override_pattern"}
+FURTHEST = 1 << 20
+PATTERN = {"M": "mamba", "*": "full_attention", "-": "mlp", "E": "moe"}
+"""The letters of Nemotron-H's `hybrid_override_pattern`."""
+RENAMED = {"attention": "full_attention"}
+COUNTED: dict[str, tuple[int | None, str]] = {
+    "sliding_window_pattern": (-1, "sliding_attention"),
+    "global_attn_every_n_layers": (0, "sliding_attention"),
+    "full_attention_interval": (-1, "linear_attention"),
+    "attn_layer_period": (None, "mamba"),
+}
+"""Keys for every how many layers one sees the whole text, which one, and what the others are."""
+UNDERSTOOD = {
+    "rope_theta", "rope_scaling", "rope_parameters", "rotary_dim", "rotary_pct", "rope_pct",
+    "rotary_emb_base", "rotary_embedding_base", "partial_rotary_factor", "rope_local_base_freq",
+    "global_rope_theta", "local_rope_theta", "swa_rope_theta", "compress_rope_theta",
+    "no_rope_layers", "no_rope_layer_interval", "layer_rope_theta", "position_embedding_type",
+    "position_embeddings_type", "alibi", "use_mem_rope", "qk_rope_head_dim", "qk_nope_head_dim",
+    "attn_temperature_tuning", "floor_scale", "attn_scale", "log_scaling_n_floor",
+    "log_scaling_alpha", "rope_scaling_layers", "relative_attention",
+    "relative_attention_num_buckets", "relative_attention_max_distance", "rotary_value",
+    "use_rotary_embedding",
+}  # fmt: skip
+"""Keys about positions that are read here."""
+OFF = {
+    "zamba2": "use_mem_rope is false",
+    "granitemoehybrid": 'position_embedding_type is not "rope"',
+}
+"""Why types that could rotate do not."""
+NO_EFFECT = {
+    "rope_interleave": "which columns make a pair (lesson 09); the frequencies stay as they are",
+    "rope_interleaved": "which columns make a pair (lesson 09); the frequencies stay as they are",
+    "use_long_context": "a base that Zamba 2 has already put under rope_theta",
+}
+"""Keys about positions that do not change what is said here, and what they do."""
+
+
+@dataclass(frozen=True)
+class LayerGroup:
+    """Layers that are alike in what gives them positions."""
+
+    layers: tuple[int, ...]
+    """Their numbers, from 0; empty if the config does not say how many layers there are."""
+    total: int
+    """Layers of the whole model; 0 if the config does not say."""
+    name: str
+    """What the config calls their type; empty if it has no types."""
+    kind: str
+    """The rope_type of rotated layers; else a key of `known.WAYS`, "none", or "no attention"."""
+    words: str
+    lesson: str
+    """The number of the lesson on it; empty if there is none."""
+    window: int | None = None
+    table: Table | None = None
+    notes: tuple[str, ...] = ()
+    """Remarks; nothing is wrong."""
+    warnings: tuple[str, ...] = ()
+    """Faults of this config, and of what will read it."""
+
+    @property
+    def rotates(self) -> bool:
+        """Whether queries and keys are rotated in these layers."""
+        return self.table is not None
+
+    @property
+    def _turned(self) -> Table:
+        if self.table is None:
+            raise AttributeError(f"layers of kind {self.kind!r} do not rotate: ask `rotates` first")
+        return self.table
+
+    @property
+    def head_dim(self) -> int:
+        """The width of a head, or of the part of it that is given to the rotation."""
+        return self._turned.head_dim
+
+    @property
+    def base(self) -> float:
+        """The base of the rotary ladder."""
+        return self._turned.base
+
+    @property
+    def frequencies(self) -> Tensor:
+        """Radians per position of each pair."""
+        return self._turned.frequencies
+
+    @property
+    def attention_factor(self) -> float:
+        """Multiplies cosines and sines, so scores grow by its square."""
+        return self._turned.attention_factor
+
+    @property
+    def rotary_dim(self) -> int:
+        """How many numbers of a head turn, or could: two for each pair. 0 without rotation."""
+        return 2 * len(self.table.frequencies) if self.table else 0
+
+    @property
+    def slowed(self) -> Tensor:
+        """By how much each pair was slowed; infinity for a pair that stands still."""
+        return self._turned.plain / self.frequencies
+
+    @property
+    def turns(self) -> Tensor | None:
+        """Turns of each pair within the original length, before anything is stretched; None if the
+        config does not say the length."""
+        length = self._turned.original_length
+        return None if length is None else length * self._turned.plain / (2 * math.pi)
+
+
+@dataclass(frozen=True)
+class _Layer:
+    """What is known of one layer."""
+
+    name: str = ""
+    mixer: str = "attention"
+    window: int | None = None
+    table: str | None = None
+    """The name of its rotary table; None if it does not rotate."""
+    why: str = ""
+    """Why it does not."""
+    temperature: str = ""
+
+
+def grouped(source: Source, original_length: int | None = None) -> list[LayerGroup]:
+    """The layers of a network, those that are alike together."""
+    ways = _ways(source)
+    groups = list(_added(source, ways))
+    found: dict[str, Table | None] = {}
+    if "rotary" in ways:
+        bases = source.listed("layer_rope_theta", _total(source))
+        found = (
+            by_base(source, bases, original_length) if bases else tables(source, original_length)
+        )
+    layers = _layers(source, ways, found)
+    if any(layer.mixer != "attention" for layer in layers) or "rotary" in ways or not groups:
+        groups += _alike(source, layers, found, ways)
+    said = (*source.notes, *_remarks(source, ways, layers))
+    first = groups[0]
+    groups[0] = LayerGroup(
+        first.layers, first.total, first.name, first.kind, first.words, first.lesson, first.window,
+        first.table, (*first.notes, *said),
+        (*first.warnings, *source.warnings, *_unread(source)),
+    )  # fmt: skip
+    return groups
+
+
+def _ways(source: Source) -> tuple[str, ...]:
+    """Where positions come from, by the model type and the keys that choose between ways."""
+    known, given = source.known, source.given
+    ways = known.ways if known else _guessed(source)
+    kind = given.get("position_embedding_type", given.get("position_embeddings_type"))
+    if kind is None and known:
+        kind = source.get("position_embedding_type") or source.get("position_embeddings_type")
+    if kind in ("rotary", "rope"):
+        return ("rotary",)
+    if kind in ("relative_key", "relative_key_query", "relative") and "rotary" not in ways:
+        return tuple(dict.fromkeys([*ways, "relative vectors"]))
+    if source.get("alibi"):
+        return ("ALiBi",)
+    if given.get("relative_attention"):  # DeBERTa
+        ways = tuple(dict.fromkeys([*ways, "relative vectors"]))
+    if given.get("use_relative_position_bias") or given.get("use_shared_relative_position_bias"):
+        ways = tuple(dict.fromkeys([*ways, "relative table"]))
+    if source.name == "zamba2" and source.get("use_mem_rope"):
+        return ("rotary",)
+    return ways
+
+
+def _guessed(source: Source) -> tuple[str, ...]:
+    """For a model type that is not known: by its keys."""
+    given = source.given
+    rotary = any(
+        given.get(key) is not None for key in
+        ("rope_theta", "rope_scaling", "rope_parameters", "rotary_dim", "rotary_pct",
+         "rotary_emb_base", "qk_rope_head_dim", "no_rope_layers", "layer_rope_theta")
+    )  # fmt: skip
+    name = f"model_type {source.name!r}" if source.name else "without model_type, the config"
+    source.notes.append(f"{name} is not one of transformers {release()}: read by its keys alone")
+    if rotary:
+        return ("rotary",)
+    if given.get("alibi"):
+        return ("ALiBi",)
+    if "relative_attention_num_buckets" in given:
+        return ("T5 bias",)
+    if "n_positions" in given:
+        return ("learned table",)
+    raise CourseError(
+        f"{source.path}: nothing in this config says where positions come from, and "
+        f"{name.removeprefix('without ')} is not one of transformers {release()}; add its "
+        "rope_theta, or a model_type that transformers has"
+    )
+
+
+def _added(source: Source, ways: Sequence[str]) -> Iterator[LayerGroup]:
+    """What gives positions to all layers at once."""
+    total = _total(source) or 0
+    for way in ways:
+        if way == "rotary":
+            continue
+        words, lesson = WAYS[way]
+        if way == "learned table" and source.length:
+            words += f": {source.length} of them, and none beyond"
+        if way == "T5 bias" and (buckets := source.get("relative_attention_num_buckets")):
+            words += f": {buckets} buckets, up to distance "
+            words += f"{source.get('relative_attention_max_distance') or 128}"
+        if way == "ALiBi" and (heads := source.get("num_attention_heads")):
+            words += f", a slope for each of {heads} heads"
+        yield LayerGroup(tuple(range(total)), total, "", way, words, lesson)
+
+
+def _layers(source: Source, ways: Sequence[str], found: Config) -> list[_Layer]:
+    """Every layer; one for all if their number is not known."""
+    total = _total(source)
+    names = _names(source, total)
+    bases = source.listed("layer_rope_theta", total)
+    if names is None and bases is None and found and "" not in found:
+        if len(found) > 1:
+            source.warnings.append(
+                "layer_types is missing: which layers are of which type is not said"
+            )
+        return [_Layer(name, table=name if found[name] else None) for name in found]
+    rotates = _switch(source, total)
+    made = []
+    for number in range(total or 1):
+        name = str(names[number]) if names else ""
+        mixer = NO_ATTENTION.get(name, "attention")
+        table, why = None, OFF.get(source.name, "nothing in its code gives positions to attention")
+        if "rotary" in ways:
+            table, why = _table_of(source, number, name, found, rotates, bases)
+        made.append(_Layer(
+            name, mixer, _window(source, name, number, bool(names)),
+            table if mixer == "attention" else None, why,
+            _temperature(source, name, table is not None),
+        ))  # fmt: skip
+    return made
+
+
+def _table_of(
+    source: Source, number: int, name: str, found: Config, rotates: Callable[[int], bool],
+    bases: list[Any] | None,
+) -> tuple[str | None, str]:  # fmt: skip
+    """The name of a layer's table, or None and why it does not rotate."""
+    if bases is not None:
+        base = bases[number] if number < len(bases) else 0
+        return (f"{base:g}", "") if base else (None, "layer_rope_theta is 0 here")
+    if number in (source.get("cross_attention_layers") or ()):
+        return None, "this layer attends to pictures alone"
+    if source.whole("qk_rope_head_dim", least=0) == 0:
+        return None, "qk_rope_head_dim is 0"
+    if not rotates(number):
+        return None, "no_rope_layers has a 0 here"
+    rule = ROTATES.get(source.name)
+    if rule and name and name != rule.value and not _forced(source, number):
+        return None, f"{source.name} rotates in layers of type {rule.value} alone ({rule.source})"
+    if source.name in TABLES:
+        chosen = "main" if name == TABLES[source.name].value else "compress"
+    elif "unscaled" in found:
+        chosen = "" if number in source.get("rope_scaling_layers") else "unscaled"
+    else:
+        chosen = name if name in found else ""
+    if chosen not in found:
+        return (None, "it has no rotary parameters") if name in NO_ATTENTION else (
+            next(iter(found)), "")  # fmt: skip
+    if found[chosen] is None:
+        return None, f"rope_parameters has null for {chosen}"
+    return chosen, ""
+
+
+def _forced(source: Source, number: int) -> bool:
+    """Cohere 2 with experts rotates in its first, dense layers too."""
+    kinds = source.get("mlp_layer_types")
+    return bool(
+        source.get("prefix_dense_sliding_window_pattern") == 1 and isinstance(kinds, list)
+        and number < len(kinds) and kinds[number] == "dense"
+    )  # fmt: skip
+
+
+def _total(source: Source) -> int | None:
+    """How many layers there are; None for a type that counts them otherwise (LXMERT, in three)."""
+    if isinstance(source.get("num_hidden_layers"), dict):
+        return None
+    named = next((v for key in ("layer_types", "layers_block_type", "hybrid_override_pattern")
+                  if isinstance(v := source.get(key), (list, str))), None)  # fmt: skip
+    return source.whole("num_hidden_layers", least=0) or (len(named) if named else None)
+
+
+def _switch(source: Source, total: int | None) -> Callable[[int], bool]:
+    """Whether a layer rotates, by `no_rope_layers`: 1 where it does, whatever its name says."""
+    listed: list[Any] | None = None
+    given = source.given.get("no_rope_layers")
+    if ("no_rope_layers" in source.given and not given) or source.given.get(
+        "no_rope_layer_interval"
+    ):
+        interval = source.whole("no_rope_layer_interval") or 4
+        listed = [(number + 1) % interval != 0 for number in range(total or 0)]
+    if given or "no_rope_layers" not in source.given:
+        listed = source.listed("no_rope_layers", total) or listed
+    return lambda number: listed is None or bool(listed[number])
+
+
+def _names(source: Source, total: int | None) -> list[str] | None:
+    """The type of each layer, by any of the keys that say it; None if no key does."""
+    given = source.given
+    for key in ("layer_types", "layers_block_type"):
+        if given.get(key):
+            return [RENAMED.get(one, str(one)) for one in source.listed(key, total) or []]
+    if pattern := given.get("hybrid_override_pattern"):
+        return [PATTERN.get(letter, letter) for letter in pattern][: total or None]
+    if period := given.get("block_types"):  # RecurrentGemma
+        names = ["sliding_attention" if one == "attention" else one for one in period]
+        return [names[number % len(names)] for number in range(total or 0)]
+    if (chosen := _chosen(source)) is not None:
+        full, other = chosen
+        return ["full_attention" if full(number) else other for number in range(total or 0)]
+    for key in ("layer_types", "layers_block_type"):
+        if source.default(key):
+            return source.listed(key, total)
+    return None
+
+
+def _chosen(source: Source) -> tuple[Callable[[int], bool], str] | None:
+    """Which layers see the whole text, by keys that count them, and what the others are."""
+    for key, (offset, other) in COUNTED.items():
+        every = source.get(key) if key == "attn_layer_period" else source.given.get(key)
+        if isinstance(every, int) and every > 0:
+            first = source.get("attn_layer_offset") or 0 if offset is None else offset
+            return partial(_every, every, first), other
+    indices = source.given.get("full_attn_idxs")
+    if indices:
+        return list(indices).__contains__, "conv"
+    if source.name == "bamba" or source.given.get("attn_layer_indices"):
+        return list(source.given.get("attn_layer_indices") or ()).__contains__, "mamba"
+    return None
+
+
+def _every(period: int, first: int, number: int) -> bool:
+    return (number - first) % period == 0
+
+
+def _window(source: Source, name: str, number: int, typed: bool) -> int | None:
+    """How far a layer sees back; None if as far as it likes."""
+    if name == "chunked_attention":
+        return source.whole("attention_chunk_size")
+    key = next((k for k in ("sliding_window", "sliding_window_size", "attention_window_size")
+                if source.get(k)), None)  # fmt: skip
+    if key is None or (typed and name not in WINDOWED):
+        return None
+    if "use_sliding_window" in {**source.given, **(source.known.defaults if source.known else {})}:
+        if not source.get("use_sliding_window"):
+            return None
+        if not typed and number < (source.get("max_window_layers") or 0):
+            return None
+    return source.whole(key)
+
+
+def _temperature(source: Source, name: str, rotates: bool) -> str:
+    """By how much a layer's queries grow with their position, in words."""
+    if source.get("attn_temperature_tuning") and not rotates and source.get("floor_scale"):
+        return (
+            f"queries are multiplied by 1 + {source.get('attn_scale'):g} ln(1 + floor((position + "
+            f"1) / {source.get('floor_scale'):g}))"
+        )
+    if source.get("log_scaling_n_floor") and name not in WINDOWED:
+        return (
+            f"queries are multiplied by 1 + {source.get('log_scaling_alpha'):g} ln(position / "
+            f"{source.get('log_scaling_n_floor')}) beyond that many tokens"
+        )
+    return ""
+
+
+def _alike(
+    source: Source, layers: list[_Layer], found: Config, ways: Sequence[str]
+) -> Iterator[LayerGroup]:
+    """Layers with the same answers, in the order of the first of each."""
+    known = len(layers) == _total(source)
+    positions = [way for way in ways if way != "rotary"]
+    for one in dict.fromkeys(layers):
+        numbers = tuple(n for n, layer in enumerate(layers) if layer == one) if known else ()
+        total = len(layers) if known else 0
+        table = found.get(one.table) if one.table is not None else None
+        notes, warnings = [], []
+        if one.temperature:
+            notes.append(one.temperature)
+        if table is not None:
+            notes, warnings = [*notes, *table.notes], list(table.warnings)
+            kind, words, lesson = table.kind, *_rotation(table)
+            if table.temperature is not None:
+                notes.append(
+                    f"queries are multiplied by 1 + {table.temperature:g} ln(1 + floor(position / "
+                    f"{table.original_length})) (llama_4_scaling_beta)"
+                )
+            if rest := source.whole("qk_nope_head_dim", least=0):
+                notes.append(
+                    f"{rest} more numbers of each head are not rotated: the rotated "
+                    f"{table.head_dim} stand apart, one key for all heads (lesson 15)"
+                )
+        elif one.mixer != "attention":
+            kind, words, lesson = "no attention", one.mixer, ""
+        elif positions:
+            continue
+        else:
+            kind, words, lesson = "none", f"no positions: {one.why}", "01"
+        yield LayerGroup(numbers, total, one.name, kind, words, lesson, one.window, table,
+                         tuple(notes), tuple(warnings))  # fmt: skip
+
+
+def _rotation(table: Table) -> tuple[str, str]:
+    if table.sections:
+        what = "positions on several axes" if table.kind != "axial" else "rows and columns"
+        return f"queries and keys are rotated by {what}", "08"
+    lessons = {"default": "08", "linear": "13", "dynamic": "14", "proportional": "10"}
+    return "queries and keys are rotated", lessons.get(table.kind, "15")
+
+
+def _remarks(source: Source, ways: Sequence[str], layers: list[_Layer]) -> Iterator[str]:
+    if source.name in REMARKS:
+        remark = REMARKS[source.name]
+        yield f"{remark.value} ({remark.source})"
+    if "rotary" not in ways and not any(way in WAYS for way in ways):
+        mixers = any(layer.mixer != "attention" for layer in layers)
+        yield (
+            "order comes from the layers that are no attention" if mixers else
+            f"what order {source.name} sees comes from masks, convolutions or recurrences"
+        )  # fmt: skip
+    if source.known and len(layers) > 1 and not LAYER_COUNTS & source.given.keys():
+        yield f"how many layers there are is not in the config; {source.name} takes {len(layers)}"
+    if source.known:
+        yield f"read as transformers {release()} reads {source.name} ({source.known.source})"
+    if source.parts:
+        yield f"other parts of this config: {', '.join(source.parts)} (--part reads one of them)"
+
+
+def _unread(source: Source) -> Iterator[str]:
+    """Keys about positions that are set and not read here."""
+    for key, value in source.given.items():
+        if key in NO_EFFECT or key in UNDERSTOOD or value in (None, False) or key == "mscale":
+            continue
+        if not ABOUT_POSITIONS.search(key) or isinstance(value, dict):
+            continue
+        if source.known is None or key in source.known.reads:
+            yield f"{key} is not understood here, and may change what is said above"
+
+
+def reach(frequencies: Tensor, furthest: int = FURTHEST) -> int:
+    """The first distance at which the mean cosine over all pairs falls below zero.
+
+    There a key equal to the query scores lower than one that has nothing to do with it. At most
+    `furthest`. Source: Men et al. 2024, Base of RoPE Bounds Context Length (arXiv 2405.14591).
+    """
+    for start in range(0, furthest, 4096):
+        distances = torch.arange(start, min(start + 4096, furthest), dtype=torch.float64)
+        below = torch.cos(distances[:, None] * frequencies).mean(dim=-1) < 0
+        if below.any():
+            return start + int(below.nonzero()[0])
+    return furthest

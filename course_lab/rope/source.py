@@ -1,0 +1,170 @@
+"""A model's config.json, with what its model type fills in: standard names, defaults, parts."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from course_lab.errors import CourseError
+from course_lab.rope.known import ModelType, types
+
+Config = Mapping[str, Any]
+
+LANGUAGE = ("text_config", "llm_config", "language_config", "thinker_config", "text_model_config",
+            "vlm_config", "decoder",
+            "decoder_config", "generator", "text_model", "language_model")  # fmt: skip
+"""Where the config of a model of several networks keeps the one that writes text."""
+LENGTHS = ("max_position_embeddings", "model_max_length", "max_seq_len", "seq_length", "n_ctx",
+           "max_target_positions", "max_source_positions")  # fmt: skip
+
+
+@dataclass
+class Source:
+    """The config of one network, and what was found while it was read."""
+
+    path: Path
+    name: str
+    """Its model type; empty if the config does not say."""
+    given: Config
+    """What the file says, by transformers' standard names."""
+    known: ModelType | None
+    """None for a type that transformers' release does not have."""
+    parts: tuple[str, ...] = ()
+    """Keys of the other networks beside it."""
+    notes: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    def get(self, key: str) -> Any:
+        """What the file says, else what the type's class fills in, else None."""
+        value = self.given.get(key)
+        return self.default(key) if value is None and key not in self.given else value
+
+    def default(self, key: str) -> Any:
+        """What the type's class fills in."""
+        return self.known.defaults.get(key) if self.known else None
+
+    def whole(self, key: str, least: int = 1) -> int | None:
+        """A whole number, or None if neither file nor class has it."""
+        value = self.get(key)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            raise CourseError(
+                f"{self.path}: {key} must be a whole number from {least} on, got {value!r:.40}"
+            )
+        return value
+
+    def number(self, key: str, value: Any, above: float) -> float:
+        """`value`, which stands under `key`. Raises CourseError unless it is a number above."""
+        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not number or not above < value < math.inf:
+            raise CourseError(
+                f"{self.path}: {key} must be a number above {above:g}, got {value!r:.40}"
+            )
+        return float(value)
+
+    def listed(self, key: str, length: int | None) -> list[Any] | None:
+        """A list with an entry for each layer. Raises CourseError if it has another length."""
+        value = self.get(key)
+        if value is None:
+            return None
+        if not isinstance(value, list):
+            raise CourseError(f"{self.path}: {key} must be a list or null, got {value!r:.40}")
+        if key not in self.given and length is not None:
+            return self._continued(key, value, length)
+        if length is not None and len(value) != length:
+            raise CourseError(
+                f"{self.path}: {key} must have an entry for each of the {length} layers "
+                f"(num_hidden_layers), got {len(value)}"
+            )
+        return value
+
+    def _continued(self, key: str, pattern: list[Any], length: int) -> list[Any]:
+        """The class's default for its own number of layers, for this number of layers."""
+        if len(pattern) == length:
+            return pattern
+        periods = range(1, len(pattern) // 2 + 1)
+        for period in periods:
+            if all(one == pattern[n % period] for n, one in enumerate(pattern)):
+                return [pattern[n % period] for n in range(length)]
+        self.warnings.append(
+            f"{key} is not in the config; for {length} layers it is not known what {self.name} "
+            "fills in, and its last layers are taken to go on as the last that are known"
+        )
+        return (pattern + pattern[-1:] * length)[:length]
+
+    @property
+    def length(self) -> int | None:
+        """Tokens that the model is made for."""
+        key = next((key for key in LENGTHS if self.get(key) is not None), None)
+        return self.whole(key) if key else None
+
+
+def open_config(path: Path, part: str | None = None) -> Source:
+    """The network in `path`, a config.json or a folder with one; of several, the one for text.
+
+    `part` names another of them by its key, "vision_config". Raises CourseError for a file that
+    is no config, and for a part that it does not have.
+    """
+    path = path / "config.json" if path.is_dir() else path
+    try:
+        config = json.loads(path.read_text(encoding="utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise CourseError(f"{path} is not JSON ({error}); name a model's config.json") from None
+    if not isinstance(config, dict):
+        raise CourseError(f"{path} holds no object of keys and values; name a model's config.json")
+    return _of_part(path, config, part)
+
+
+def _of_part(path: Path, config: Config, part: str | None, name: str = "") -> Source:
+    name = str(config.get("model_type") or name)
+    known = types().get(name)
+    inside = dict(known.parts) if known else {}
+    inside |= {key: value.get("model_type") or inside.get(key) or "" for key, value in
+               config.items() if isinstance(value, dict) and _is_network(key, value)}  # fmt: skip
+    if part is not None:
+        if part not in inside:
+            there = ", ".join(inside) or "none"
+            raise CourseError(f"{path}: there is no part {part!r}; its parts are: {there}")
+        return _of_part(path, config.get(part) or {}, None, inside[part])
+    if language := next((key for key in LANGUAGE if key in inside), None):
+        inner = config.get(language)
+        flat = inner is None and "hidden_size" in config  # Qwen2-VL's first configs
+        source = _of_part(path, _renamed(config, inside[language]) if flat else inner or {}, None,
+                          inside[language])  # fmt: skip
+        others = tuple(key for key in inside if key != language)
+        source.parts = tuple(dict.fromkeys((*source.parts, *others)))
+        return source
+    if len(inside) == 1 and not _has_width(config, known):
+        [only] = inside
+        return _of_part(path, config.get(only) or {}, None, inside[only])
+    if inside and not _has_width(config, known):
+        raise CourseError(
+            f"{path}: {name or 'this config'} is made of several networks, and none of them is "
+            f"known to be the one that writes text; name one with --part: {', '.join(inside)}"
+        )
+    aliases = known.aliases if known else {}
+    given = dict(config) | {
+        standard: config[alias] for standard, alias in aliases.items() if alias in config
+    }
+    return Source(path, name, given, known, tuple(inside))
+
+
+def _renamed(config: Config, name: str) -> Config:
+    return {**config, "model_type": name}
+
+
+def _is_network(key: str, config: Config) -> bool:
+    return key in LANGUAGE or bool({"model_type", "hidden_size", "d_model"} & config.keys())
+
+
+def _has_width(config: Config, known: ModelType | None) -> bool:
+    """Whether a config that holds others is that of a network itself."""
+    own = {**(known.defaults if known else {}), **config}
+    aliases = known.aliases if known else {}
+    return any(own.get(key) is not None or aliases.get(key) in own
+               for key in ("num_attention_heads", "head_dim", "d_model"))  # fmt: skip
