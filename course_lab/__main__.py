@@ -16,6 +16,7 @@ from course_lab.instruments.evaluation import PASSAGES, bits_by_length, most_pas
 from course_lab.machine import device
 from course_lab.rope import config as rope_config
 from course_lab.rope import report as rope_report
+from course_lab.rope.advice import advice
 from course_lab.studies import budgets, costs, interventions, short
 from course_lab.studies import zoo as making
 from course_lab.studies.questions import QUESTIONS
@@ -77,6 +78,8 @@ def show_rope(arguments: Arguments) -> int:
             print("", *rope_report.table_of_pairs(group), sep="\n")
             shown.append(group.table)
         print()
+    if arguments.length:
+        print("\n".join([*advice(groups, arguments.length), ""]))
     if arguments.picture:
         path = arguments.config.resolve()
         name = path.parent.name if path.name == "config.json" else path.stem
@@ -174,6 +177,8 @@ def add_commands(commands: Commands) -> None:
     command.add_argument("config", type=Path, help="a config.json, or a folder with one")
     command.add_argument("--original-length", type=_count, metavar="N",
                          help="trained length, before stretching")  # fmt: skip
+    command.add_argument("--for", dest="length", type=_count, metavar="N",
+                         help="which stretch reaches N tokens, and what short texts pay")  # fmt: skip
     command.add_argument("--part", metavar="KEY", help="another network of it: vision_config")
     command.add_argument("--short", action="store_true", help="leave out the line for each pair")
     command.add_argument("--picture", type=Path, metavar="FILE", help="draw it as PNG")

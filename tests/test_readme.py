@@ -42,7 +42,15 @@ def test_python_runs():
 
 @pytest.mark.parametrize(
     "page",
-    ["README.md", "CONTRIBUTING.md", "docs/notation.md", "docs/teaching.md", "docs/exercises.md"],
+    [
+        "README.md",
+        "CONTRIBUTING.md",
+        "docs/notation.md",
+        "docs/teaching.md",
+        "docs/exercises.md",
+        "docs/models.md",
+        "docs/serving.md",
+    ],
 )
 def test_links_lead_somewhere(page):
     for link in re.findall(r"\]\((?!https?:)([^)#]+)", (ROOT / page).read_text()):

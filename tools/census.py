@@ -262,13 +262,13 @@ def described(name: str, config: Any) -> dict[str, Any]:
 
 def _defaults(config: Any, own: dict[str, Any]) -> dict[str, Any]:
     """What the class fills in; not a head width that it works out from other keys."""
-    found = {key: own[key] for key in KEYS if own.get(key) is not None}
+    names = {key: type(config).attribute_map.get(key, key) for key in KEYS}
+    found = {key: own[name] for key, name in names.items() if own.get(name) is not None}
     width = own.get("head_dim")
     if width is None and not config.is_heterogeneous:
         width = getattr(config, "head_dim", None)
     fixed = isinstance(getattr(type(config), "head_dim", None), int)
-    hidden, heads = (found.get(key) or own.get(config.attribute_map.get(key, key))
-                     for key in ("hidden_size", "num_attention_heads"))  # fmt: skip
+    hidden, heads = (found.get(key) for key in ("hidden_size", "num_attention_heads"))
     worked_out = isinstance(hidden, int) and isinstance(heads, int) and width == hidden // heads
     found.pop("head_dim", None)
     return found | ({"head_dim": width} if isinstance(width, int) and (fixed or not worked_out)

@@ -472,6 +472,8 @@ def reach(frequencies: Tensor, furthest: int = FURTHEST) -> int:
     There a key equal to the query scores lower than one that has nothing to do with it. At most
     `furthest`. Source: Men et al. 2024, Base of RoPE Bounds Context Length (arXiv 2405.14591).
     """
+    if (frequencies == 0).double().mean() >= 0.5:  # pairs that stand outweigh the others
+        return furthest
     for start in range(0, furthest, 4096):
         distances = torch.arange(start, min(start + 4096, furthest), dtype=torch.float64)
         below = torch.cos(distances[:, None] * frequencies).mean(dim=-1) < 0

@@ -116,9 +116,10 @@ def _parameters(source: Source) -> tuple[Config, dict[str, Config | None]]:
         names = list(by_default) or ["full_attention", "sliding_attention"]
         stretched = names if source.name in BOTH else [n for n in names if n != "sliding_attention"]
         return {}, {
-            name: _filled(given if given and name in stretched else {}, by_default.get(name, {}))
+            name: None if by_default.get(name, {}) is None else
+            _filled(given if given and name in stretched else {}, by_default.get(name, {}))
             for name in names
-        }
+        }  # fmt: skip
     return _filled(given, default) or {}, {}
 
 

@@ -16,8 +16,11 @@ from course_lab.figures.real_models import layers_and_pairs
 from course_lab.rope import config as rope_config
 from course_lab.rope import reach, real_configs
 from course_lab.rope import report as rope_report
+from course_lab.rope.advice import advice, price, prices
 from course_lib.encodings import dynamic_ntk, longrope, rotary_frequencies, yarn
+from tools.pages import models
 
+ROOT = Path(__file__).parents[2]
 CONFIGS = Path(__file__).parent / "configs"
 PUBLISHED = {
     "Llama 3.1 8B": "llama-3.1-8b", "Llama 3.2 1B": "llama-3.2-1b",
@@ -314,3 +317,108 @@ def test_turns_are_counted_in_the_length_that_is_given(read, capsys):
     assert rope.turns[0] == pytest.approx(2048 / (2 * math.pi)) and not notes([rope])
     assert rope_report.groups(rope) == {"slowed by 2": "0 to 31"}
     assert layers_and_pairs([rope], "Slowed").axes[1].get_ylim()[1] > 2
+
+
+def advised(name, length):
+    return list(advice(rope_config.read(CONFIGS / f"{name}.json"), length))
+
+
+def test_a_stretch_is_advised_where_one_is_needed(read):
+    said = "\n".join(advised("qwen2-vl-7b", 100_000))
+    assert "all 28 layers: YaRN by 3.5" in said and '"max_position_embeddings": 114688' in said
+    parameters = json.loads(said[said.index("{") : said.index("}") + 1])
+    [group] = rope_config.read(CONFIGS / "qwen2-vl-7b.json")
+    [stretched] = read(
+        head_dim=128, max_position_embeddings=114_688, rope_theta="left out",
+        rope_parameters=parameters,
+    )  # fmt: skip
+    expected = yarn(128, 1e6, 3.5, 32_768)
+    assert torch.equal(stretched.frequencies, expected.frequencies)
+    assert stretched.table.sections == group.table.sections
+
+
+@pytest.mark.parametrize(
+    "name, length, words",
+    [
+        ("llama-7b", 100_000, "YaRN by 49"),
+        ("llama-7b", 2048, "no other stretch is needed; made for 2 048, unstretched"),
+        ("llama-3.1-8b", 100_000, "made for 131 072, as its config stretches it"),
+        ("llama-3.1-8b", 200_000, "the model is stretched already, from 8 192"),
+        ("gemma-3-4b", 100_000, "a query sees no further than 1 024 tokens"),
+        ("gpt-j-6b", 4096, '"partial_rotary_factor": 0.25'),
+        ("bert-base", 1000, "longer texts need a longer table"),
+        ("bloom-560m", 100_000, "nothing to stretch: a bias that falls with the distance"),
+        ("jamba-v0.1", 100_000, "no layer has positions that could run out"),
+    ],
+)
+def test_what_is_advised(name, length, words):
+    assert words in "\n".join(advised(name, length))
+
+
+def test_the_prices_of_short_texts_are_those_of_lesson_15():
+    assert [round(one, 2) for one in price("yarn_released", 4)] == [0.25, 0.29]
+    lesson = (ROOT / "notebooks" / "15_yarn_and_beyond.ipynb").read_text(encoding="utf-8")
+    [said] = [line for line in prices(3.5) if "YaRN as released" in line]
+    assert said.split(": ")[1] in lesson and "0.25 to 0.30" in said
+
+
+def test_the_command_advises_and_draws_layers(tmp_path, capsys):
+    picture, path = tmp_path / "rope.png", str(CONFIGS / "llama-4-scout.json")
+    assert cli.main(["rope", path, "--short", "--for", "1000", "--picture", str(picture)]) == 0
+    said = capsys.readouterr().out
+    assert "no positions: no_rope_layers has a 0 here (lesson 01)" in said
+    assert "for 1 000 tokens:" in said and "wavelength" not in said
+    groups = rope_config.read(CONFIGS / "llama-4-scout.json")
+    drawn = layers_and_pairs(groups, "Llama 4").axes[0]
+    assert [len(line.get_xdata()) for line in drawn.lines] == [36, 12]
+
+
+def test_a_model_that_does_not_rotate_is_an_answer(capsys, tmp_path):
+    picture = tmp_path / "bert.png"
+    path = str(CONFIGS / "bert-base.json")
+    assert cli.main(["rope", path, "--picture", str(picture)]) == 0
+    assert "all 12 layers: learned table" in capsys.readouterr().out
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    "keys, warning",
+    [
+        ({"rope_gain": 2}, "rope_gain is not understood here"),
+        ({"rope_parameters": {"rope_theta": 1e4, "wobble": 3}}, "wobble is not understood here"),
+        ({"model_type": "llama", "partial_rotary_factor": 0.5},
+         "partial_rotary_factor is ignored: llama turns whole heads"),
+        ({"model_type": "llama", "rope_scaling": {"type": "default", "llama_4_scaling_beta": 0.1}},
+         "llama_4_scaling_beta is ignored: llama does not read it"),
+        ({"model_type": "qwen2_vl_text", "rope_scaling": {"mrope_section": [8, 8, 8]}},
+         "adds up to 24 pairs, and there are 32"),
+    ],
+)  # fmt: skip
+def test_a_key_is_never_passed_over_in_silence(read, keys, warning):
+    groups = read(**keys)
+    assert any(warning in said for group in groups for said in group.warnings)
+
+
+@pytest.mark.parametrize(
+    "keys, message",
+    [
+        ({"model_type": "llama", "num_hidden_layers": "8"}, "num_hidden_layers must be a whole"),
+        ({"num_hidden_layers": 4, "layer_types": ["full_attention"]},
+         "layer_types must have an entry for each of the 4 layers (num_hidden_layers), got 1"),
+        ({"num_hidden_layers": 4, "no_rope_layers": 3}, "no_rope_layers must be a list or null"),
+        ({"rope_scaling": {"mrope_section": "8"}}, "mrope_section must be a list of whole numbers"),
+        ({"rope_theta": "left out", "model_type": "nobody"},
+         "nothing in this config says where positions come from"),
+    ],
+)  # fmt: skip
+def test_broken_layers_get_one_line_too(read, keys, message):
+    with pytest.raises(CourseError) as raised:
+        read(**keys)
+    assert message in str(raised.value) and "\n" not in str(raised.value)
+
+
+def test_the_page_of_models_is_what_the_stored_classes_say():
+    assert (ROOT / "docs" / "models.md").read_text(encoding="utf-8") == models.page()
+    assert len(known.types()) > 790
+    for fact in (*known.ROTATES.values(), *known.REMARKS.values(), *known.AXES.values()):
+        assert fact.source in {kind.source for kind in known.types().values()}

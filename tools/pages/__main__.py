@@ -13,7 +13,7 @@ from course_lab import zoo
 from course_lab.command_line import Arguments, add_command, folder_for, home, run
 from course_lab.figures import lines, measured, style
 from course_lab.figures.budgets import budget
-from tools.pages import benchmarks, budgets, claims, findings, notebooks, results
+from tools.pages import benchmarks, budgets, claims, findings, models, notebooks, results
 
 
 def write_claims(arguments: Arguments) -> int:
@@ -27,6 +27,12 @@ def write_findings(arguments: Arguments) -> int:
     """Write docs/findings.md from the findings that the lessons show."""
     page = folder_for("findings.md", arguments.to)
     page.write_text(findings.page(arguments.notebooks), encoding="utf-8")
+    return 0
+
+
+def write_models(arguments: Arguments) -> int:
+    """Write docs/models.md from models.json, which `python -m tools.census` writes."""
+    folder_for("models.md", arguments.to).write_text(models.page(), encoding="utf-8")
     return 0
 
 
@@ -97,6 +103,7 @@ def main(argv: list[str] | None = None) -> int:
         command.add_argument("--notebooks", type=Path, default=home("notebooks"), metavar="DIR")
         command.add_argument("--to", **docs)
     add_command(commands, "results", write_results).add_argument("--to", **docs)
+    add_command(commands, "models", write_models).add_argument("--to", **docs)
     command = add_command(commands, "benchmarks", write_benchmarks)
     command.add_argument("--to", **docs)
     command.add_argument("--threads", type=int, help="CPU threads (default: torch's choice)")
