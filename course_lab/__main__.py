@@ -178,7 +178,7 @@ def add_commands(commands: Commands) -> None:
     command.add_argument("--original-length", type=_count, metavar="N",
                          help="trained length, before stretching")  # fmt: skip
     command.add_argument("--for", dest="length", type=_count, metavar="N",
-                         help="which stretch reaches N tokens, and what short texts pay")  # fmt: skip
+                         help="which stretch reaches N tokens, and what it costs")  # fmt: skip
     command.add_argument("--part", metavar="KEY", help="another network of it: vision_config")
     command.add_argument("--short", action="store_true", help="leave out the line for each pair")
     command.add_argument("--picture", type=Path, metavar="FILE", help="draw it as PNG")

@@ -1,4 +1,4 @@
-"""`course rope --for N`: which stretch reaches N tokens, what to write for it, and what it costs."""
+"""`course rope --for N`: which stretch reaches N tokens, what to write for it, and its price."""
 
 from __future__ import annotations
 
