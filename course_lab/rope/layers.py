@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -161,10 +162,9 @@ def grouped(source: Source, original_length: int | None = None) -> list[LayerGro
         groups += _alike(source, layers, found, ways)
     said = (*source.notes, *_remarks(source, ways, layers))
     first = groups[0]
-    groups[0] = LayerGroup(
-        first.layers, first.total, first.name, first.kind, first.words, first.lesson, first.window,
-        first.table, (*first.notes, *said),
-        (*first.warnings, *source.warnings, *_unread(source)),
+    groups[0] = replace(
+        first, notes=(*first.notes, *said),
+        warnings=(*first.warnings, *source.warnings, *_unread(source)),
     )  # fmt: skip
     return groups
 
@@ -176,12 +176,13 @@ def _ways(source: Source) -> tuple[str, ...]:
     kind = given.get("position_embedding_type", given.get("position_embeddings_type"))
     if kind is None and known:
         kind = source.get("position_embedding_type") or source.get("position_embeddings_type")
-    if kind in ("rotary", "rope"):
+    can_rotate = known is None or any(re.search("rope|rotary", key) for key in known.reads)
+    if kind in ("rotary", "rope") and can_rotate:
         return ("rotary",)
-    if kind in ("relative_key", "relative_key_query", "relative") and "rotary" not in ways:
-        return tuple(dict.fromkeys([*ways, "relative vectors"]))
     if source.get("alibi"):
         return ("ALiBi",)
+    if (given.get("attn_config") or {}).get("alibi") is False:  # MPT
+        return ("learned table",)
     if given.get("relative_attention"):  # DeBERTa
         ways = tuple(dict.fromkeys([*ways, "relative vectors"]))
     if given.get("use_relative_position_bias") or given.get("use_shared_relative_position_bias"):
@@ -268,7 +269,7 @@ def _table_of(
     if bases is not None:
         base = bases[number] if number < len(bases) else 0
         return (f"{base:g}", "") if base else (None, "layer_rope_theta is 0 here")
-    if number in (source.get("cross_attention_layers") or ()):
+    if number in (source.listed("cross_attention_layers", None) or ()):
         return None, "this layer attends to pictures alone"
     if source.whole("qk_rope_head_dim", least=0) == 0:
         return None, "qk_rope_head_dim is 0"
@@ -311,16 +312,15 @@ def _total(source: Source) -> int | None:
 
 def _switch(source: Source, total: int | None) -> Callable[[int], bool]:
     """Whether a layer rotates, by `no_rope_layers`: 1 where it does, whatever its name says."""
-    listed: list[Any] | None = None
+    listed: list[Any] = []
     given = source.given.get("no_rope_layers")
-    if ("no_rope_layers" in source.given and not given) or source.given.get(
-        "no_rope_layer_interval"
-    ):
+    empty = "no_rope_layers" in source.given and not given
+    if empty or source.given.get("no_rope_layer_interval"):
         interval = source.whole("no_rope_layer_interval") or 4
         listed = [(number + 1) % interval != 0 for number in range(total or 0)]
-    if given or "no_rope_layers" not in source.given:
+    if not empty:
         listed = source.listed("no_rope_layers", total) or listed
-    return lambda number: listed is None or bool(listed[number])
+    return lambda number: not listed or bool(listed[number])
 
 
 def _names(source: Source, total: int | None) -> list[str] | None:
@@ -330,9 +330,10 @@ def _names(source: Source, total: int | None) -> list[str] | None:
         if given.get(key):
             return [RENAMED.get(one, str(one)) for one in source.listed(key, total) or []]
     if pattern := given.get("hybrid_override_pattern"):
-        return [PATTERN.get(letter, letter) for letter in pattern][: total or None]
-    if period := given.get("block_types"):  # RecurrentGemma
-        names = ["sliding_attention" if one == "attention" else one for one in period]
+        return [PATTERN.get(letter, letter) for letter in str(pattern)][: total or None]
+    if given.get("block_types"):  # RecurrentGemma
+        period = source.listed("block_types", None) or []
+        names = ["sliding_attention" if one == "attention" else str(one) for one in period]
         return [names[number % len(names)] for number in range(total or 0)]
     if (chosen := _chosen(source)) is not None:
         full, other = chosen
@@ -348,13 +349,14 @@ def _chosen(source: Source) -> tuple[Callable[[int], bool], str] | None:
     for key, (offset, other) in COUNTED.items():
         every = source.get(key) if key == "attn_layer_period" else source.given.get(key)
         if isinstance(every, int) and every > 0:
-            first = source.get("attn_layer_offset") or 0 if offset is None else offset
+            first = offset
+            if first is None:
+                first = source.whole("attn_layer_offset", least=0) or 0
             return partial(_every, every, first), other
-    indices = source.given.get("full_attn_idxs")
-    if indices:
-        return list(indices).__contains__, "conv"
+    if source.given.get("full_attn_idxs"):
+        return (source.listed("full_attn_idxs", None) or []).__contains__, "conv"
     if source.name == "bamba" or source.given.get("attn_layer_indices"):
-        return list(source.given.get("attn_layer_indices") or ()).__contains__, "mamba"
+        return (source.listed("attn_layer_indices", None) or []).__contains__, "mamba"
     return None
 
 
@@ -380,15 +382,19 @@ def _window(source: Source, name: str, number: int, typed: bool) -> int | None:
 
 def _temperature(source: Source, name: str, rotates: bool) -> str:
     """By how much a layer's queries grow with their position, in words."""
+
+    def given(key: str) -> float:
+        return source.number(key, source.get(key), above=0)
+
     if source.get("attn_temperature_tuning") and not rotates and source.get("floor_scale"):
         return (
-            f"queries are multiplied by 1 + {source.get('attn_scale'):g} ln(1 + floor((position + "
-            f"1) / {source.get('floor_scale'):g}))"
+            f"queries are multiplied by 1 + {given('attn_scale'):g} ln(1 + floor((position + 1) / "
+            f"{given('floor_scale'):g}))"
         )
     if source.get("log_scaling_n_floor") and name not in WINDOWED:
         return (
-            f"queries are multiplied by 1 + {source.get('log_scaling_alpha'):g} ln(position / "
-            f"{source.get('log_scaling_n_floor')}) beyond that many tokens"
+            f"queries are multiplied by 1 + {given('log_scaling_alpha'):g} ln(position / "
+            f"{given('log_scaling_n_floor'):g}) beyond that many tokens"
         )
     return ""
 

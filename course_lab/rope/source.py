@@ -21,6 +21,11 @@ LANGUAGE = ("text_config", "llm_config", "language_config", "thinker_config", "t
 LENGTHS = ("max_position_embeddings", "model_max_length", "max_seq_len", "seq_length", "n_ctx",
            "max_target_positions", "max_source_positions")  # fmt: skip
 
+MOST = {"num_hidden_layers": 10_000, "head_dim": 1 << 20, "hidden_size": 1 << 24,
+        "qk_rope_head_dim": 1 << 20}  # fmt: skip
+"""Larger numbers are a mistake, and would take memory or hours."""
+LARGE = 1e15
+
 
 @dataclass
 class Source:
@@ -52,18 +57,22 @@ class Source:
         value = self.get(key)
         if value is None:
             return None
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        most = MOST.get(key, math.inf)
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        if not whole or not least <= value <= most:
+            upper = "on" if most == math.inf else f"to {most}"
             raise CourseError(
-                f"{self.path}: {key} must be a whole number from {least} on, got {value!r:.40}"
+                f"{self.path}: {key} must be a whole number from {least} {upper}, got {value!r:.40}"
             )
-        return value
+        return int(value)
 
     def number(self, key: str, value: Any, above: float) -> float:
         """`value`, which stands under `key`. Raises CourseError unless it is a number above."""
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if not number or not above < value < math.inf:
+        if not number or not above < value < LARGE:
             raise CourseError(
-                f"{self.path}: {key} must be a number above {above:g}, got {value!r:.40}"
+                f"{self.path}: {key} must be a number above {above:g} and below {LARGE:g}, "
+                f"got {value!r:.40}"
             )
         return float(value)
 
@@ -120,28 +129,26 @@ def open_config(path: Path, part: str | None = None) -> Source:
     return _of_part(path, config, part)
 
 
-def _of_part(path: Path, config: Config, part: str | None, name: str = "") -> Source:
-    name = str(config.get("model_type") or name)
+def _of_part(path: Path, config: Config, part: str | None) -> Source:
+    name = str(config.get("model_type") or "")
     known = types().get(name)
-    inside = dict(known.parts) if known else {}
-    inside |= {key: value.get("model_type") or inside.get(key) or "" for key, value in
-               config.items() if isinstance(value, dict) and _is_network(key, value)}  # fmt: skip
+    inside = _parts(name, config, known)
     if part is not None:
         if part not in inside:
             there = ", ".join(inside) or "none"
             raise CourseError(f"{path}: there is no part {part!r}; its parts are: {there}")
-        return _of_part(path, config.get(part) or {}, None, inside[part])
+        return _of_part(path, _renamed(config.get(part) or {}, inside[part]), None)
     if language := next((key for key in LANGUAGE if key in inside), None):
         inner = config.get(language)
         flat = inner is None and "hidden_size" in config  # Qwen2-VL's first configs
-        source = _of_part(path, _renamed(config, inside[language]) if flat else inner or {}, None,
-                          inside[language])  # fmt: skip
+        chosen = config if flat else inner or {}
+        source = _of_part(path, _renamed(chosen, inside[language]), None)
         others = tuple(key for key in inside if key != language)
         source.parts = tuple(dict.fromkeys((*source.parts, *others)))
         return source
     if len(inside) == 1 and not _has_width(config, known):
         [only] = inside
-        return _of_part(path, config.get(only) or {}, None, inside[only])
+        return _of_part(path, _renamed(config.get(only) or {}, inside[only]), None)
     if inside and not _has_width(config, known):
         raise CourseError(
             f"{path}: {name or 'this config'} is made of several networks, and none of them is "
@@ -152,6 +159,16 @@ def _of_part(path: Path, config: Config, part: str | None, name: str = "") -> So
         standard: config[alias] for standard, alias in aliases.items() if alias in config
     }
     return Source(path, name, given, known, tuple(inside))
+
+
+def _parts(name: str, config: Config, known: ModelType | None) -> dict[str, str]:
+    """The networks inside a config, by key, and their types (Qwen3-VL's have the whole's name)."""
+    parts = dict(known.parts) if known else {}
+    for key, value in config.items():
+        if isinstance(value, dict) and _is_network(key, value):
+            own = str(value.get("model_type") or "")
+            parts[key] = own if own and own != name else parts.get(key, own)
+    return parts
 
 
 def _renamed(config: Config, name: str) -> Config:

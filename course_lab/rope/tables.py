@@ -207,6 +207,11 @@ class _Reading:
 
     def _kind(self) -> str:
         kind = self.given.get("rope_type") or self.given.get("type") or "default"
+        if not isinstance(kind, str):
+            raise CourseError(
+                f"{self.source.path}: rope_type must be one of {', '.join(ROPE_TYPES)}, "
+                f"got {kind!r:.40}"
+            )
         kind = OLD_NAMES.get(kind, kind)
         default = self.source.default("rope_parameters") or {}
         axial = default.get("rope_type") == "axial" or self.source.name in AXES
@@ -408,7 +413,7 @@ def head_width(source: Source, layer_type: str = "") -> int:
         return width
     whole = WIDTHS[source.name].value if key == "embed_dim" else "hidden_size"
     hidden, heads = (source.whole(one) for one in (whole, "num_attention_heads"))
-    if hidden is None or heads is None:
+    if hidden is None or heads is None or hidden < heads:
         raise CourseError(
             f"{source.path}: head_dim is missing; add it, or hidden_size and num_attention_heads"
         )
@@ -422,7 +427,8 @@ def _wider(source: Source, layer_type: str) -> int | None:
     layers, each = source.get("layer_types"), source.get("per_layer_config")
     if not layer_type or not isinstance(layers, list) or not isinstance(each, dict):
         return None
+    of_type = {number for number, name in enumerate(layers) if name == layer_type}
     for number, one in each.items():
-        if int(number) < len(layers) and layers[int(number)] == layer_type and "head_dim" in one:
-            return int(one["head_dim"])
+        if str(number).isdecimal() and int(number) in of_type and "head_dim" in one:
+            return int(source.number(f"per_layer_config, {number}, head_dim", one["head_dim"], 0))
     return None

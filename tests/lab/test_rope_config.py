@@ -3,8 +3,11 @@
 The configs in `configs/` are reduced to the keys that concern positions; `source` says whose.
 """
 
+import copy
 import json
 import math
+import random
+import re
 from pathlib import Path
 
 import pytest
@@ -190,6 +193,8 @@ def test_layers_of_two_types_have_a_part_each():
 def test_another_part_is_read_by_its_key():
     table, turned = rope_config.read(CONFIGS / "llama-4-scout.json", part="vision_config")
     assert (table.kind, turned.kind, turned.table.sections) == ("learned table", "axial", (22, 22))
+    table, turned = rope_config.read(CONFIGS / "qwen3-vl-8b.json", part="vision_config")
+    assert (table.kind, turned.kind, turned.table.sections) == ("learned table", "axial", (18, 18))
     with pytest.raises(CourseError, match="its parts are: vision_config, text_config"):
         rope_config.read(CONFIGS / "llama-4-scout.json", part="audio_config")
 
@@ -268,9 +273,12 @@ def test_a_missing_original_length_is_taken_as_transformers_takes_it(read):
 @pytest.mark.parametrize(
     "keys, message",
     [
-        ({"rope_theta": "10k"}, "rope_theta must be a number above 1, got '10k'"),
+        ({"rope_theta": "10k"}, "rope_theta must be a number above 1 and below 1e+15, got '10k'"),
         ({"rope_scaling": [1]}, "rope_scaling must be an object of keys and values or null"),
-        ({"rope_scaling": {"type": "linear", "factor": "8"}}, "factor must be a number above 0"),
+        (
+            {"rope_scaling": {"type": "linear", "factor": "8"}},
+            "factor must be a number above 0 and",
+        ),
         ({"rope_scaling": {"type": "linear", "factor": 0.5}}, "factor must be 1 or more, got 0.5"),
         ({"max_position_embeddings": "4k"}, "max_position_embeddings must be a whole number"),
         ({"head_dim": "left out"}, "head_dim is missing; add it, or hidden_size and"),
@@ -420,5 +428,40 @@ def test_broken_layers_get_one_line_too(read, keys, message):
 def test_the_page_of_models_is_what_the_stored_classes_say():
     assert (ROOT / "docs" / "models.md").read_text(encoding="utf-8") == models.page()
     assert len(known.types()) > 790
+    pinned = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    assert f"transformers=={known.release()}" in pinned, "run python -m tools.census"
     for fact in (*known.ROTATES.values(), *known.REMARKS.values(), *known.AXES.values()):
         assert fact.source in {kind.source for kind in known.types().values()}
+
+
+JUNK = [None, True, 0, -1, 3.5, 1e30, 2**40, "x", "", [], {}, [1], ["a"], {"a": 1}, [None]]
+WORD = re.compile(
+    "rope|layer|head|hidden|pos|window|section|rotar|factor|theta|alibi|attn|type|per_"
+)
+
+
+def keys_of(config, before=()):
+    for key, value in config.items():
+        yield (*before, key)
+        if isinstance(value, dict):
+            yield from keys_of(value, (*before, key))
+
+
+def test_whatever_stands_under_a_key_there_is_an_answer_or_one_line(tmp_path):
+    drawn, path = random.Random(0), tmp_path / "config.json"
+    published = [json.loads(one.read_text()) for one in sorted(CONFIGS.glob("*.json"))]
+    refused = 0
+    for _ in range(1500):
+        config = copy.deepcopy(drawn.choice(published))
+        *inside, last = drawn.choice([keys for keys in keys_of(config) if WORD.search(keys[-1])])
+        at = config
+        for key in inside:
+            at = at[key]
+        at[last] = drawn.choice(JUNK)
+        path.write_text(json.dumps(config))
+        try:
+            assert rope_config.read(path)
+        except CourseError as error:
+            assert "\n" not in str(error)
+            refused += 1
+    assert 200 < refused < 1200
