@@ -113,16 +113,23 @@ UNIT_SQUARE = ("dinov3_vit", "sapiens2", "eomt_dinov3")
 
 REMARKS = {
     "mistral_large4_text": Fact(
-        "every frequency is multiplied by exp(alpha), and alpha is learned: it stands in the "
-        "checkpoint, not in the config", "mistral_large4/modeling_mistral_large4.py"),
-    "beam": Fact("layers without positions scale their queries by position",
-                 "beam/modeling_beam.py"),
+        "queries are multiplied by a ln(position + 1) + c, with a and c learned for each head",
+        "mistral_large4/modeling_mistral_large4.py"),
+    "beam": Fact("queries of layers without positions are multiplied by "
+                 "(1 + (position + 1) / 2048)^0.1", "beam/modeling_beam.py"),
     "inkling_text": Fact("the vectors for distances depend on each token's hidden state",
                          "inkling/modeling_inkling.py"),
     "kimi_linear": Fact("its separate part of the keys, made to be rotated, is not rotated",
                         "kimi_linear/modeling_kimi_linear.py"),
 }  # fmt: skip
 """What no key says and no number of ours shows."""
+
+CAVEATS = {
+    "mistral_large4_text": Fact(
+        "these are not its frequencies: each is multiplied by exp(alpha), and alpha is learned and "
+        "stands in the checkpoint", "mistral_large4/modeling_mistral_large4.py"),
+}  # fmt: skip
+"""Types whose configs do not say all that a table is made of."""
 
 
 @cache

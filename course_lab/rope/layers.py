@@ -13,7 +13,15 @@ import torch
 from torch import Tensor
 
 from course_lab.errors import CourseError
-from course_lab.rope.known import ABOUT_POSITIONS, REMARKS, ROTATES, TABLES, WAYS, release
+from course_lab.rope.known import (
+    ABOUT_POSITIONS,
+    CAVEATS,
+    REMARKS,
+    ROTATES,
+    TABLES,
+    WAYS,
+    release,
+)
 from course_lab.rope.source import Config, Source
 from course_lab.rope.tables import Table, by_base, tables
 
@@ -181,7 +189,8 @@ def _ways(source: Source) -> tuple[str, ...]:
         return ("rotary",)
     if source.get("alibi"):
         return ("ALiBi",)
-    if (given.get("attn_config") or {}).get("alibi") is False:  # MPT
+    inner = given.get("attn_config")
+    if isinstance(inner, dict) and inner.get("alibi") is False:  # MPT
         return ("learned table",)
     if given.get("relative_attention"):  # DeBERTa
         ways = tuple(dict.fromkeys([*ways, "relative vectors"]))
@@ -462,7 +471,10 @@ def _remarks(source: Source, ways: Sequence[str], layers: list[_Layer]) -> Itera
 
 
 def _unread(source: Source) -> Iterator[str]:
-    """Keys about positions that are set and not read here."""
+    """What is not in the config, and keys about positions that are set and not read here."""
+    if source.name in CAVEATS:
+        caveat = CAVEATS[source.name]
+        yield f"{caveat.value} ({caveat.source})"
     for key, value in source.given.items():
         if key in NO_EFFECT or key in UNDERSTOOD or value in (None, False) or key == "mscale":
             continue

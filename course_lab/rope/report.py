@@ -21,7 +21,7 @@ def report(group: LayerGroup) -> Iterator[str]:
     window = ""
     if group.window:
         seen = "its own chunk of" if group.name == "chunked_attention" else "the last"
-        window = f"; a query sees {seen} {whole(group.window)} tokens"
+        window = f"; a query sees {seen} {whole(group.window)} tokens (lesson 11)"
     yield f"  {group.words}{lesson}{window}"
     if group.table:
         yield from _rotation(group, group.table)
