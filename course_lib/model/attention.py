@@ -54,8 +54,12 @@ def attend(
         lead = known_lead(q_positions, k_positions)
     q_turn, k_turn = q_positions, k_positions
     if scheme.axes > 1:
-        q_positions = on_axes(q_positions, scheme.axes, (q.shape[0], q.shape[2]))
-        k_positions = on_axes(k_positions, scheme.axes, (k.shape[0], k.shape[2]))
+        same = k_positions is q_positions
+        q_positions = _of_each_text(q_positions, scheme.axes, (q.shape[0], q.shape[2]))
+        k_positions = (
+            q_positions if same
+            else _of_each_text(k_positions, scheme.axes, (k.shape[0], k.shape[2]))
+        )  # fmt: skip
         q_turn, k_turn = q_positions[..., 0], k_positions[..., 0]
 
     # What comes in through the doors. Two of them need one key head for each query head.
@@ -93,6 +97,12 @@ def shared(
 ) -> Float[Tensor, "batch heads keys head_dim"]:
     """Each key or value head once for every query head that shares it (grouped-query)."""
     return t if t.shape[1] == num_heads else t.repeat_interleave(num_heads // t.shape[1], dim=1)
+
+
+def _of_each_text(positions: Tensor, axes: int, size: tuple[int, int]) -> Tensor:
+    """(batch or 1, length, axes): three dimensions, which nobody takes for two others."""
+    places = on_axes(positions, axes, size)
+    return places if places.ndim == 3 else places[None]
 
 
 def _fused(q: Tensor, k: Tensor, v: Tensor, **masking: Any) -> Tensor:

@@ -16,16 +16,9 @@ from pictures import Pictures, picture_html
 from course_grading.specs import EXERCISES
 from notebooks import lesson, raw, sheet
 
-DOCS = (
-    "notation",
-    "claims",
-    "findings",
-    "results",
-    "budgets",
-    "benchmarks",
-    "teaching",
-    "exercises",
-)
+MEASURED = [f"docs/{name}" for name in ("claims", "findings", "results", "budgets", "benchmarks")]
+TO_LOOK_UP = ["docs/notation", "docs/models", "docs/serving"]
+ABOUT = ["docs/teaching", "docs/exercises", "CHANGELOG", "CONTRIBUTING"]
 PICTURE = re.compile(r"^!\[([^\]]*)\]\(([^)\s]+)\)$", re.MULTILINE)
 
 
@@ -37,7 +30,7 @@ def stage(folder: Path, site: Path, source_address: str) -> None:
     hints = {slug: exercise.hints for slug, exercise in EXERCISES.items()}
     texts = {PAGES[file]: lesson(lessons[file], file, source_address, pictures) for file in lessons}
     texts |= {PAGES[file]: sheet(sheets[file], file, source_address, hints) for file in sheets}
-    for file in [*[f"docs/{name}.md" for name in DOCS], "CHANGELOG.md", "CONTRIBUTING.md"]:
+    for file in [f"{page}.md" for page in (*MEASURED, *TO_LOOK_UP, *ABOUT)]:
         texts[PAGES[file]] = text_page((ROOT / file).read_text(), file, source_address, pictures)
     readme = text_page((ROOT / "README.md").read_text(), "README.md", source_address, pictures)
     texts["index"] = first_page(readme, lessons, pictures) + "\n" + contents(sheets)
@@ -74,11 +67,9 @@ def contents(sheets: dict[str, Any]) -> str:
         [
             _toctree("Lessons", [*lessons, last]),
             _toctree("Exercises", list(entries.values())),
-            _toctree("Measured", [f"docs/{name}" for name in DOCS[1:6]]),
-            _toctree("To look up", ["docs/notation", *sorted(reference.PAGES)]),
-            _toctree(
-                "About the course", ["docs/teaching", "docs/exercises", "CHANGELOG", "CONTRIBUTING"]
-            ),
+            _toctree("Measured", MEASURED),
+            _toctree("To look up", [*TO_LOOK_UP, *sorted(reference.PAGES)]),
+            _toctree("About the course", ABOUT),
         ]
     )
 

@@ -76,7 +76,7 @@ def test_each_pair_turns_by_the_position_on_its_axis(
     "positions", [torch.tensor([0, 7, 3]), torch.tensor([[2, 0, 9], [5, 6, 7]])]
 )
 def test_a_text_is_turned_as_by_plain_rope_to_the_last_digit(sections, positions):
-    x, positions = drawn(2, 3, 3, 64), torch.tensor(positions)
+    x = drawn(2, 3, 3, 64)
     plain = Rotary(64, rotary_dim=2 * sum(sections)).rotate(x, x, positions, positions)
     for given in (positions, positions[..., None].expand(*positions.shape, len(sections))):
         scheme = AxialRotary(64, sections)

@@ -144,7 +144,8 @@ def test_decoding_reads_no_value_and_moves_no_tensor(name, make):
         for part in (slice(0, 4), slice(4, 5), slice(5, LENGTH)):
             model(tokens[:, part], where[..., part], cache=cache)
         assert model.generate(tokens, 3).shape == (2, LENGTH + 3)
-    assert cache.positions.shape == where.shape
+    of_axes = (model.axes,) if model.axes > 1 and where.ndim > 1 else ()
+    assert cache.positions.shape == (*where.shape, *of_axes)
 
 
 @every_scheme
