@@ -7,7 +7,7 @@ ARGS =
 run = "$(VENV)/bin/python" -m
 
 .DEFAULT_GOAL = help
-.PHONY: help lab test lint grade class update exercises bench pages mutants zoo site constraints core-environment class-environment site-environment test-environment
+.PHONY: help lab test lint grade class update exercises bench pages model mutants zoo site constraints core-environment class-environment model-environment site-environment test-environment
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -19,6 +19,9 @@ lab: core-environment ## open the course in JupyterLab
 	@PATH="$$(cd "$(VENV)/bin" && pwd):$$PATH" \
 	JUPYTER_CONFIG_PATH="$(CURDIR)/.jupyter$${JUPYTER_CONFIG_PATH:+:$$JUPYTER_CONFIG_PATH}" \
 	$(run) jupyterlab --ServerApp.root_dir="$(CURDIR)" $(ARGS)
+
+model: model-environment ## bring the released model of lesson 16 (93 MB, once)
+	@"$(VENV)/bin/python" -m course_lab.released
 
 test: lint ## run every test
 	@$(run) pytest --nbval --nbval-current-env --nbval-cell-timeout=120 \
@@ -66,6 +69,9 @@ core-environment:
 
 class-environment:
 	@VENV="$(VENV)" PYTHON="$(PYTHON)" sh tools/setup.sh class
+
+model-environment:
+	@VENV="$(VENV)" PYTHON="$(PYTHON)" sh tools/setup.sh model
 
 site-environment:
 	@VENV="$(VENV)" PYTHON="$(PYTHON)" sh tools/setup.sh site

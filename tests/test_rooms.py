@@ -21,6 +21,7 @@ ROOMS = (
     "course_lab.training",
     "course_lab.instruments",
     "course_lab.findings",
+    "course_lab.released",
     "course_lab.studies.study",
     "course_lab.zoo",
     "course_lab.studies",

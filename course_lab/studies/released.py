@@ -1,0 +1,299 @@
+"""Does what the course found in its small models hold in one that people use?
+
+`course released` measures lesson 16's model (`make model` brings it) on six texts. There are no
+seeds: the texts take their place, and every comparison is of the same tokens of the same text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache, partial
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from course_lab import released
+from course_lab.released.installed import SHA256
+from course_lab.released.reading import at_this_place, losses
+from course_lab.released.texts import LENGTH, TEXTS, checksum, tokens
+from course_lab.studies.study import Entry, Result, Study
+from course_lib import encodings as enc
+from course_lib.model.decoder import Cache
+
+TRAINED = 8192
+DIM, BASE = 64, 100_000.0
+BLOCK = 1024
+SHORT = 2048
+LAST = 512
+RARE = (20_000, 49_000)
+"""Tokens that were merged late, so that texts rarely hold them."""
+
+
+class Unit(NamedTuple):
+    """What is measured at once."""
+
+    question: str
+    setting: str
+    text: str
+
+
+# Schemes ----------------------------------------------------------------------------------------
+
+
+def rotary(scaled: enc.ScaledFrequencies) -> enc.Rotary:
+    """The model's rotation, with other frequencies."""
+    return enc.Rotary(DIM, layout="interleaved", **scaled._asdict())
+
+
+def ladder() -> Float[Tensor, " pairs"]:
+    """The model's own frequencies."""
+    return enc.rotary_frequencies(DIM, BASE)
+
+
+class Dynamic(enc.Rotary):
+    """Dynamic NTK: frequencies for the length read so far, for all keys."""
+
+    def rotate(
+        self, q: Tensor, k: Tensor, q_positions: Tensor, k_positions: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        length = max(TRAINED, int(k_positions[-1]) + 1)
+        self.frequencies = enc.dynamic_ntk(DIM, BASE, 2.0, length, TRAINED).frequencies
+        return super().rotate(q, k, q_positions, k_positions)
+
+
+class Restarted(enc.Rotary):
+    """Queries count from 0 again every 512 tokens, keys do not: a cache with wrong positions."""
+
+    def rotate(
+        self, q: Tensor, k: Tensor, q_positions: Tensor, k_positions: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        return super().rotate(q, k, q_positions % 512, k_positions)
+
+
+class RoundedPositions(enc.Rotary):
+    """Positions in bfloat16, which holds whole numbers up to 256; angles are exact."""
+
+    def table(self, positions: Int[Tensor, "*batch length"]) -> tuple[Tensor, Tensor]:
+        rounded = positions.to(torch.bfloat16).to(positions.dtype)
+        return super().table(rounded)
+
+
+class RoundedTable(enc.Rotary):
+    """Exact positions and angles; cosines and sines in bfloat16."""
+
+    def table(self, positions: Int[Tensor, "*batch length"]) -> tuple[Tensor, Tensor]:
+        cos, sin = super().table(positions)
+        return cos.bfloat16().float(), sin.bfloat16().float()
+
+
+def with_pairs(first: int, last: int, divided_by: float) -> enc.Rotary:
+    """Pairs `first` to `last` turn that many times slower; infinity stops them."""
+    frequencies = ladder()
+    frequencies[first : last + 1] /= divided_by
+    return rotary(enc.ScaledFrequencies(frequencies))
+
+
+def plain(kind: type[enc.Rotary] = enc.Rotary, base: float = BASE) -> enc.Rotary:
+    """The model's rotation, as another class of it does it, or on another base."""
+    return kind(DIM, base, "interleaved")
+
+
+def yarn(factor: float, attention_factor: float | None = None) -> enc.Rotary:
+    """YaRN as released, from 8 192 tokens on."""
+    return rotary(enc.yarn(DIM, BASE, factor, TRAINED, attention_factor=attention_factor))
+
+
+Scheme = Callable[[], enc.Rotary]
+STRETCHED: dict[str, Scheme] = {
+    "unchanged": plain,
+    "YaRN by 2": partial(yarn, 2),
+    "interpolation by 2": lambda: rotary(enc.interpolated(ladder(), 2)),
+    "NTK-aware by 2": lambda: rotary(enc.ntk_aware(DIM, BASE, 2)),
+    "dynamic NTK": partial(plain, Dynamic),
+    "YaRN by 4": partial(yarn, 4),
+    "NTK-aware by 4": lambda: rotary(enc.ntk_aware(DIM, BASE, 4)),
+    "interpolation by 4": lambda: rotary(enc.interpolated(ladder(), 4)),
+    "fitted YaRN by 2": lambda: rotary(
+        enc.yarn(DIM, BASE, 2, TRAINED, beta_fast=4.0, beta_slow=0.5, ramp="turns")
+    ),
+    "YaRN by 2, factor 1": partial(yarn, 2, attention_factor=1.0),
+}
+EIGHTS = ((0, 7), (8, 15), (16, 23), (24, 31))
+CHANGED: dict[str, Scheme] = {
+    "unchanged": plain,
+    "layout half": lambda: enc.Rotary(DIM, BASE, "half"),
+    "base 10000": partial(plain, base=10_000.0),
+    "base 50000": partial(plain, base=50_000.0),
+    "base 1000000": partial(plain, base=1_000_000.0),
+    "queries restart": partial(plain, Restarted),
+    "bfloat16 positions": partial(plain, RoundedPositions),
+    "bfloat16 cosines": partial(plain, RoundedTable),
+    **{f"pairs {a} to {b} stopped": partial(with_pairs, a, b, torch.inf) for a, b in EIGHTS},
+    **{f"pairs {a} to {b} 4 times slower": partial(with_pairs, a, b, 4.0) for a, b in EIGHTS},
+    "no rotation": partial(with_pairs, 0, 31, torch.inf),
+    **{name: scheme for name, scheme in STRETCHED.items() if name != "unchanged"},
+}
+SHIFTS = (1_000, 100_000)
+CONTEXTS = (4_000, 8_000, 15_000)
+DISTANCES = (100, 1_000, 3_900, 7_900, 14_900)
+FRONTS = (256, 512, 1_024, 2_048, 4_096, 7_680)
+
+
+# Measurements -----------------------------------------------------------------------------------
+
+
+@cache
+def _model() -> released.Released:
+    return released.load()
+
+
+def _with(scheme: Scheme) -> released.Released:
+    return _model().with_scheme(scheme())
+
+
+def _mean(values: Tensor) -> float:
+    return round(float(values.double().mean()), 4)
+
+
+def by_place(unit: Unit) -> Result:
+    """What tokens cost by their place in a text of 16 384: a record for each block of 1 024."""
+    read = losses(_with(STRETCHED[unit.setting]), tokens(_model(), unit.text, LENGTH))
+    return Result([
+        {"start": BLOCK * i, "nats": _mean(block)} for i, block in enumerate(read.split(BLOCK))
+    ])  # fmt: skip
+
+
+def when_changed(unit: Unit) -> Result:
+    """What the first 2 048 tokens of a text cost, with something changed."""
+    text = tokens(_model(), unit.text, SHORT)
+    if unit.setting.startswith("shifted"):
+        read = losses(_model(), text, start=int(unit.setting.split()[-1]))
+    else:
+        read = losses(_with(CHANGED[unit.setting]), text)
+    return Result([
+        {"start": start, "nats": _mean(read[start : start + BLOCK])} for start in (0, BLOCK)
+    ])  # fmt: skip
+
+
+def in_front(unit: Unit) -> Result:
+    """What 512 tokens cost with more and more in front of them.
+
+    Of their own text, or of another one, but for the nearest 256 tokens: the control.
+    """
+    own = tokens(_model(), unit.text, TRAINED)
+    other = tokens(_model(), TEXTS[TEXTS.index(unit.text) - 1], TRAINED)
+    records = []
+    for front in FRONTS if unit.setting == "own" else FRONTS[1:]:
+        near = own[-LAST - (front if unit.setting == "own" else FRONTS[0]) :]
+        far = other[: front + LAST - len(near)]
+        read = losses(_model(), torch.cat([far, near]))
+        records.append({"front": front, "nats": _mean(read[-LAST:])})
+    return Result(records)
+
+
+def told(unit: Unit) -> Result:
+    """Is what stands far back found: 20 rare tokens in their order, and five digits of a code?
+
+    Texts of three lengths hold both at several distances from the end. Then the same tokens come
+    again, or the same in another order, or tokens that were never told; and a code is asked for,
+    one that was told or one that was not.
+    """
+    model = _with(STRETCHED[unit.setting])
+    draw = torch.Generator().manual_seed(TEXTS.index(unit.text))
+    records = []
+    for context in CONTEXTS:
+        text = tokens(_model(), unit.text, context)
+        placed = _placed([d for d in DISTANCES if d < context], draw)
+        parts, at = [], 0
+        for secret in sorted(placed, key=lambda secret: -secret.distance):
+            parts += [text[at : context - secret.distance], secret.rare, secret.line]
+            at = context - secret.distance
+        cache = Cache()
+        losses(model, torch.cat([*parts, text[at:]]), cache)
+        never = _placed([0], draw)[0]
+        for secret in placed:
+            order = torch.randperm(len(secret.rare), generator=draw)
+            endings = {"same": secret.rare, "another order": secret.rare[order],
+                       "never told": never.rare}  # fmt: skip
+            copied = {
+                f"copy, {name}": _mean(losses(model, ending, at_this_place(cache))[1:])
+                for name, ending in endings.items()
+            }
+            asked = {
+                "digits": _found(model, secret.line, cache),
+                "digits, never told": _found(model, never.line, cache),
+            }
+            records.append({"context": context, "distance": secret.distance, **copied, **asked})
+    return Result(records)
+
+
+class Secret(NamedTuple):
+    """What a text is made to hold."""
+
+    distance: int
+    rare: Int[Tensor, " 20"]
+    line: Int[Tensor, " tokens"]
+
+
+NAMES = ("Anna", "Boris", "Clara", "David", "Elena", "Felix")
+
+
+def _placed(distances: Sequence[int], draw: torch.Generator) -> list[Secret]:
+    names = [NAMES[i] for i in torch.randperm(len(NAMES), generator=draw)]
+    found = []
+    for distance, name in zip(distances, names, strict=False):
+        rare = torch.randint(*RARE, (20,), generator=draw)
+        code = "".join(map(str, torch.randint(10, (5,), generator=draw).tolist()))
+        found.append(Secret(distance, rare, _model().tokens(f"\nThe code of {name} is {code}.\n")))
+    return found
+
+
+@torch.no_grad()
+def _found(model: released.Released, line: Tensor, cache: Cache) -> float:
+    """The share of a code's five digits that are the model's first choice, each after the true
+    ones before it."""
+    digits = [i for i, token in enumerate(line) if model.text(token[None]).strip().isdigit()]
+    start = int(cache.positions[-1]) + 1 if cache.positions is not None else 0
+    scores = model(line[None], range(start, start + len(line)), cache=at_this_place(cache))[0]
+    right = scores[[i - 1 for i in digits]].argmax(dim=-1) == line[digits]
+    return _mean(right)
+
+
+# The study --------------------------------------------------------------------------------------
+
+QUESTIONS: dict[str, tuple[Callable[[Unit], Result], Sequence[str]]] = {
+    "changed": (when_changed, [*CHANGED, *(f"shifted by {n}" for n in SHIFTS)]),
+    "in front": (in_front, ["own", "other"]),
+    "told": (told, ["unchanged", "YaRN by 2"]),
+    "by place": (by_place, list(STRETCHED)),
+}
+
+
+def units() -> list[Unit]:
+    """All that the course wants, in the order of the file."""
+    return [
+        Unit(question, setting, text)
+        for question, (_, settings) in QUESTIONS.items()
+        for setting in settings
+        for text in TEXTS
+    ]
+
+
+def _measure(unit: Unit) -> Result:
+    return QUESTIONS[unit.question][0](unit)
+
+
+def _settings(unit: Unit) -> Entry:
+    return {"weights": SHA256[:8], "letters": checksum(unit.text)}
+
+
+def _code(unit: Unit) -> list[object]:
+    used: list[object] = [QUESTIONS[unit.question][0], losses, rotary, plain]
+    if unit.question == "told":
+        used += [_placed, _found]
+    return used
+
+
+STUDY = Study("released", Unit, units, _settings, _code, _measure)
