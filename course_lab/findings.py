@@ -21,6 +21,7 @@ from course_lab.markdown import spread, table
 
 MIME = "application/vnd.course.finding"  # text: JupyterLab would write the number 1.0 as 1
 SEEDS = 3  # fewer carry no sentence
+TEXTS = 6  # of a model that was trained once, by others
 
 
 class FindingError(CourseError):
@@ -31,7 +32,7 @@ class Record(Protocol):
     """What a finding needs of a measurement."""
 
     @property
-    def seed(self) -> int: ...
+    def seed(self) -> int | str: ...
     @property
     def steps(self) -> int:
         """Of training."""
@@ -44,9 +45,12 @@ class Record(Protocol):
 
 
 class Measured(NamedTuple):
-    """A measurement of a lesson's own; `bits` are those of every passage, where there are any."""
+    """A measurement of a lesson's own; `bits` are those of every passage, where there are any.
 
-    seed: int
+    A released model has no seeds: the name of the text that it read takes their place.
+    """
+
+    seed: int | str
     steps: int
     value: float
     text: str
@@ -63,7 +67,8 @@ def finding(number: str, sentence: str, records: Groups, *, control: Controls) -
     """Show a sentence with its evidence, for the reader and for docs/findings.md.
 
     Every group has at least three seeds, trained for equally many steps and measured on the same
-    text; `control` stands beside them, measured on that text too. Raises FindingError if not.
+    text, or a released model on at least six texts, the same in every group; `control` stands
+    beside them, measured alike. Raises FindingError if not.
     """
     found = Finding(
         number,
@@ -95,22 +100,31 @@ class Finding:
             raise FindingError(f"{self.number} needs records, and a control to stand beside them")
         sides = {**self.records, **{n: g for n, g in self.control.items() if isinstance(g, list)}}
         for name, group in sides.items():
-            seeds = [record.seed for record in group]
-            if len(set(seeds)) < SEEDS or len(set(seeds)) < len(seeds):
+            seeds, needed = [record.seed for record in group], TEXTS if self.of_texts else SEEDS
+            if len(set(seeds)) < needed or len(set(seeds)) < len(seeds):
+                what = "texts" if self.of_texts else "seeds"
                 raise FindingError(
-                    f"{self.number} rests on the seeds {sorted(seeds)} of {name!r}, and a sentence "
-                    f"needs {SEEDS} different ones: measure more of them"
+                    f"{self.number} rests on the {what} {sorted(seeds, key=str)} of {name!r}, and "
+                    f"a sentence needs {needed} different ones: measure more of them"
                 )
             if len(steps := {record.steps for record in group}) > 1:
                 raise FindingError(
                     f"{self.number} mixes trainings of {sorted(steps)} steps in {name!r}: put each "
                     "budget into a group of its own"
                 )
+        read = {frozenset(record.seed for record in group) for group in sides.values()}
+        if self.of_texts and len(read) > 1:
+            raise FindingError(f"{self.number} compares different texts: measure both sides on all")
         if len(texts := {record.text for group in sides.values() for record in group}) > 1:
             raise FindingError(
                 f"{self.number} compares what was measured on different text, {sorted(texts)}: "
                 "measure both sides on the same"
             )
+
+    @property
+    def of_texts(self) -> bool:
+        """Whether texts stand in place of seeds."""
+        return any(isinstance(r.seed, str) for group in self.records.values() for r in group)
 
     def rows(self) -> list[list[str]]:
         """What was measured, its value, and its seeds and steps, on both sides."""
@@ -119,17 +133,23 @@ class Finding:
             if isinstance(group, float):
                 rows.append([name, f"{group:.2f}", ""])
                 continue
-            about = f"seeds {', '.join(str(record.seed) for record in group)}"
-            values = [record.value for record in group]
-            rows.append([name, spread(values), f"{about}; {group[0].steps} steps"])
+            units = ", ".join(str(record.seed) for record in group)
+            about = f"texts {units}" if self.of_texts else f"seeds {units}; {group[0].steps} steps"
+            rows.append([name, spread([record.value for record in group]), about])
         return rows
 
     def change(self) -> str:
         """The difference between the first group and the first control, where bytes are paired."""
         group, other = next(iter(self.records.values())), next(iter(self.control.values()))
-        if isinstance(other, float) or not all(record.bits for record in [*group, *other]):
+        if isinstance(other, float):
             return ""
         theirs = {record.seed: record for record in other}
+        if self.of_texts:
+            values = [[record.value for record in group], [theirs[r.seed].value for r in group]]
+            mean, error = difference(*torch.tensor(values))
+            return f"{mean:+.3f} ± {error:.3f} (standard error over {len(group)} texts)"
+        if not all(record.bits for record in [*group, *other]):
+            return ""
         pairs = [(record, theirs[record.seed]) for record in group if record.seed in theirs]
         if not pairs:
             return ""
@@ -140,8 +160,10 @@ class Finding:
     def shown(self) -> str:
         """The finding as a learner sees it."""
         change, first, control = self.change(), next(iter(self.records)), next(iter(self.control))
-        paired = f"\n\n{first} minus {control}, passage by passage: {change}." if change else ""
-        head = ["", "mean over seeds ± half their range", ""]
+        unit = "text" if self.of_texts else "seed"
+        by = "text by text" if self.of_texts else "passage by passage"
+        paired = f"\n\n{first} minus {control}, {by}: {change}." if change else ""
+        head = ["", f"mean over {unit}s ± half their range", ""]
         return f"**{self.number}.** {self.sentence}\n\n{table(head, self.rows())}{paired}"
 
     def stored(self) -> str:

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache, partial
-from typing import NamedTuple
+from statistics import fmean
+from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
 from course_lab import released
+from course_lab.errors import CourseError
+from course_lab.findings import Measured
+from course_lab.instruments.evaluation import Difference, difference
 from course_lab.released.installed import SHA256
 from course_lab.released.reading import at_this_place, losses
 from course_lab.released.texts import LENGTH, TEXTS, checksum, tokens
@@ -297,3 +301,24 @@ def _code(unit: Unit) -> list[object]:
 
 
 STUDY = Study("released", Unit, units, _settings, _code, _measure)
+
+
+def read(question: str, setting: str, field: str = "nats", **where: Any) -> list[Measured]:
+    """What was measured of each text: the mean over all records of a text that are asked for.
+
+    `where` says which: `start=range(8192, 16384)`, `distance=1000`. Raises CourseError if nothing
+    was measured.
+    """
+    found: dict[str, list[float]] = {text: [] for text in TEXTS}
+    for record in STUDY.records(question=question, setting=setting):
+        if all(record[k] in v if isinstance(v, range) else record[k] == v
+               for k, v in where.items()):  # fmt: skip
+            found[record["text"]].append(record[field])
+    if not all(found.values()):
+        raise CourseError(f"{question}, {setting} was not measured for {where}: {STUDY.again}")
+    return [Measured(text, 0, fmean(values), "six texts") for text, values in found.items()]
+
+
+def dearer(one: Sequence[Measured], other: Sequence[Measured]) -> Difference:
+    """By how much the first is dearer than the second, text by text, with its standard error."""
+    return difference(*(torch.tensor([record.value for record in side]) for side in (one, other)))

@@ -61,3 +61,30 @@ def test_a_sentence_that_its_records_do_not_carry_is_refused(
 ):
     with pytest.raises(FindingError, match=says):
         shown(monkeypatch, number, "So.", records, control=control)
+
+
+# A released model has no seeds: its unit is the text ---------------------------------------------
+
+
+def of_texts(values):
+    return [Measured(f"text {i}", 0, value, "six texts") for i, value in enumerate(values)]
+
+
+def test_texts_stand_in_place_of_seeds(monkeypatch):
+    dear, cheap = of_texts([2, 3, 4, 5, 6, 7]), of_texts([1.5, 2.5, 3.5, 4.5, 5.5, 6.6])
+    data = shown(monkeypatch, "F4", "It costs.", {"dear": dear}, control={"cheap": cheap})
+    text = data["text/markdown"]
+    assert "mean over texts" in text and "| dear | 4.50 ± 2.50 | texts text 0, text 1," in text
+    assert "steps" not in text
+    # five times 0.5 and once 0.4: mean 0.4833, standard deviation 0.0408, over the root of 6
+    assert "text by text: +0.483 ± 0.017 (standard error over 6 texts)." in text
+    assert [r.seed for r in read(data[findings.MIME]).records["dear"]] == [r.seed for r in dear]
+
+
+def test_fewer_than_six_texts_or_others_carry_nothing():
+    six = of_texts([1, 2, 3, 4, 5, 6])
+    with pytest.raises(FindingError, match="needs 6 different ones"):
+        Finding("F4", "It costs.", {"dear": six[:5]}, {"cheap": six[:5]}).check()
+    others = [record._replace(seed=f"other {record.seed}") for record in six]
+    with pytest.raises(FindingError, match="measure both sides on all"):
+        Finding("F4", "It costs.", {"dear": six}, {"cheap": others}).check()

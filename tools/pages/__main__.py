@@ -13,7 +13,16 @@ from course_lab import zoo
 from course_lab.command_line import Arguments, add_command, folder_for, home, run
 from course_lab.figures import lines, measured, style
 from course_lab.figures.budgets import budget
-from tools.pages import benchmarks, budgets, claims, findings, models, notebooks, results
+from tools.pages import (
+    benchmarks,
+    budgets,
+    claims,
+    findings,
+    models,
+    notebooks,
+    released,
+    results,
+)
 
 
 def write_claims(arguments: Arguments) -> int:
@@ -66,6 +75,15 @@ def write_results(arguments: Arguments) -> int:
     return 0
 
 
+def write_released(arguments: Arguments) -> int:
+    """Write docs/real-model.md and its picture from what `course released` measures."""
+    page = folder_for("real-model.md", arguments.to)
+    title = "Beyond its 8 192 tokens the model falls, and YaRN holds it"
+    page.with_name("real-model-places.png").write_bytes(style.png(released.by_place(title)))
+    page.write_text(released.report(), encoding="utf-8")
+    return 0
+
+
 def write_benchmarks(arguments: Arguments) -> int:
     """Measure what every encoding costs beside other libraries (minutes), and write the page."""
     page = folder_for("benchmarks.md", arguments.to)
@@ -103,6 +121,7 @@ def main(argv: list[str] | None = None) -> int:
         command.add_argument("--notebooks", type=Path, default=home("notebooks"), metavar="DIR")
         command.add_argument("--to", **docs)
     add_command(commands, "results", write_results).add_argument("--to", **docs)
+    add_command(commands, "released", write_released).add_argument("--to", **docs)
     add_command(commands, "models", write_models).add_argument("--to", **docs)
     command = add_command(commands, "benchmarks", write_benchmarks)
     command.add_argument("--to", **docs)
