@@ -59,6 +59,8 @@ class Released(Llama):
             super().__init__(config, scheme, config.tied)
         self._weights, self._tokenizer = weights, tokenizer
         self.load_state_dict(weights, strict=False, assign=True)
+        if config.tied:
+            self.to_scores.weight = self.embedding.weight
         self.requires_grad_(False).eval()
 
     def with_scheme(self, scheme: PositionScheme | Callable[[int], PositionScheme]) -> Released:

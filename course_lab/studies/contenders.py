@@ -25,6 +25,8 @@ from course_lab.zoo import RECIPES, TIERS
 from course_lib import encodings as enc
 from course_lib.encodings.consecutive import distances_of
 from course_lib.model import Decoder, DecoderConfig
+from course_lib.model.decoder import Cache
+from course_lib.model.llama import Llama, LlamaConfig
 
 HEADS, HEAD_DIM, CLIP = 8, 64, 16
 CLONE, HF, RET = "torch.clone", "transformers", "rotary-embedding-torch"
@@ -186,6 +188,45 @@ def compiled_passes(n: int) -> Works:
         model = Decoder(config, enc.Rotary(config.head_dim)).to(device())
         works[name] = partial(torch.compile(model, dynamic=False), tokens, positions)
     return works
+
+
+SMALL_RELEASED = LlamaConfig(
+    vocab_size=49_152, dim=576, num_layers=30, num_heads=9, num_kv_heads=3, hidden_dim=1536
+)
+"""The sizes of SmolLM2-135M; how fast a model is does not depend on what its weights are."""
+
+
+def released(config: LlamaConfig, length: int, new: int) -> dict[str, Works]:
+    """A prompt of `length` tokens read at once, and `new` tokens written after it, one by one."""
+    tokens = torch.zeros(1, length, dtype=torch.long, device=device())
+    ours = Llama(config, enc.Rotary(config.head_dim, 100_000.0)).to(device())
+    kept = Cache()
+    ours(tokens, range(length), cache=kept)
+
+    def write() -> None:
+        cache = Cache(kept.positions, dict(kept.layers))
+        for place in range(length, length + new):
+            ours(tokens[:, :1], range(place, place + 1), cache=cache)
+
+    reading: Works = {"ours": lambda: ours(tokens, range(length), cache=Cache())}
+    writing: Works = {"ours": write}
+    if make := library("transformers", "LlamaForCausalLM"):
+        settings = library("transformers", "LlamaConfig")
+        theirs = make(settings(
+            vocab_size=config.vocab_size, hidden_size=config.dim, tie_word_embeddings=True,
+            intermediate_size=config.hidden_dim, num_hidden_layers=config.num_layers,
+            num_attention_heads=config.num_heads, num_key_value_heads=config.kv_heads,
+        )).to(device()).eval()  # fmt: skip
+        reading[HF] = lambda: theirs(tokens, use_cache=True)
+        past = theirs(tokens, use_cache=True).past_key_values
+
+        def write_theirs() -> None:
+            for _ in range(new):
+                theirs(tokens[:, :1], past_key_values=past, use_cache=True)
+            past.crop(-new)
+
+        writing[HF] = write_theirs
+    return {"reading": reading, "writing": writing}
 
 
 def training_step(model: nn.Module, batch: int, length: int) -> Work:

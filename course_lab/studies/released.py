@@ -169,6 +169,15 @@ def by_place(unit: Unit) -> Result:
     ])  # fmt: skip
 
 
+def read_alone(unit: Unit) -> Result:
+    """What the second half of a text costs if it is all that the model reads: blocks of 1 024."""
+    read = losses(_with(STRETCHED[unit.setting]), tokens(_model(), unit.text, LENGTH)[TRAINED:])
+    return Result([
+        {"start": TRAINED + BLOCK * i, "nats": _mean(block)}
+        for i, block in enumerate(read.split(BLOCK))
+    ])  # fmt: skip
+
+
 def when_changed(unit: Unit) -> Result:
     """What the first 2 048 tokens of a text cost, with something changed."""
     text = tokens(_model(), unit.text, SHORT)
@@ -272,6 +281,7 @@ QUESTIONS: dict[str, tuple[Callable[[Unit], Result], Sequence[str]]] = {
     "in front": (in_front, ["own", "other"]),
     "told": (told, ["unchanged", "YaRN by 2"]),
     "by place": (by_place, list(STRETCHED)),
+    "alone": (read_alone, ["unchanged"]),
 }
 
 

@@ -25,6 +25,7 @@ from course_lab.machine import describe, device
 from course_lab.markdown import table
 from course_lab.studies import contenders
 from course_lab.studies.contenders import CLONE, HF, RET
+from course_lib.model.llama import LlamaConfig
 
 INTRODUCTION = """# What it costs
 
@@ -48,6 +49,8 @@ where a title names no dtype.
   Ours has an index for each pair, which all heads share: less than the scores, but not O(n d).
 - Compiled causal pass: one layer of `Decoder` with RoPE and 8 heads of 64, compiled. Told positions
   as a tensor it needs a mask of all pairs; told a range, it is causal without one.
+- Model of the sizes of SmolLM2-135M: ours is `Llama` with `Rotary` and keeps keys before their
+  turn, transformers' keeps them turned. Both keep what they read for the tokens that follow.
 - Training step: `Decoder` without options, forward, backward and AdamW. "Plain torch, learned" is
   a model of the same size, written in the manner of nanoGPT: compare it with "learned".
 - Training loop: the same plain step beside `train` with learned positions, which also draws its
@@ -70,6 +73,7 @@ class Sizes(NamedTuple):
     passes: tuple[int, ...] = (512, 2048)
     growth: tuple[int, ...] = (256, 512, 1024, 2048, 4096, 8192, 16384)
     batch: tuple[int, int] = (32, 128)
+    released: tuple[LlamaConfig, int, int] = (contenders.SMALL_RELEASED, 1024, 64)
     seconds: float = 6.0
     rounds: int = 9
     room: int = 6 * 2**30
@@ -77,7 +81,10 @@ class Sizes(NamedTuple):
 
 
 FULL = Sizes()
-TINY = Sizes(((1, 2, 8, 8),), (8, 32), (8, 32), (8,), (8, 16, 32), (2, 32), 0.0, 1)
+TINY = Sizes(
+    ((1, 2, 8, 8),), (8, 32), (8, 32), (8,), (8, 16, 32), (2, 32),
+    (LlamaConfig(16, 8, 1, 2, 8), 8, 2), 0.0, 1,
+)  # fmt: skip
 
 
 def keep_freed_memory() -> str:
@@ -143,6 +150,15 @@ def groups(
         title = f"Compiled causal pass, n = {n}"
         aim = {(contenders.AS_RANGE, contenders.AS_TENSOR): 1.0}
         yield title, contenders.compiled_passes(n), contenders.AS_TENSOR, aim
+    config, length, new = sizes.released
+    titles = {"reading": f"reading {length} tokens at once", "writing": f"writing {new} after them"}
+    for what, works in contenders.released(config, length, new).items():
+        yield (
+            f"Model of the sizes of SmolLM2-135M, {titles[what]}",
+            works,
+            "ours",
+            {("ours", HF): 1},
+        )
     batch, length = sizes.batch
     steps = {
         name: contenders.training_step(m, batch, length)
