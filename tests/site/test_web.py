@@ -25,7 +25,7 @@ import browser
 import numpy as np
 import pytest
 from PIL import Image
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, Request
 
 pytestmark = pytest.mark.slow
 
@@ -218,10 +218,14 @@ class Reader:
         self.asked: list[str] = []
         self.complaints: list[str] = []
         page.on("request", lambda request: self.asked.append(request.url))
-        page.on("requestfailed", lambda request: self.complaints.append(f"failed: {request.url}"))
+        page.on("requestfailed", self._failed)
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.on("console", lambda said: said.type in ("error", "warning")
                 and self.complaints.append(said.text))  # fmt: skip
+
+    def _failed(self, request: Request) -> None:
+        if request.failure != "net::ERR_ABORTED":  # the next page was opened before it came
+            self.complaints.append(f"failed: {request.url}, {request.failure}")
 
     def open(self, name: str, width: int = 1280) -> None:
         self.page.set_viewport_size({"width": width, "height": 900})
