@@ -10,6 +10,7 @@ from course_grading.exercise import Exercise, numbered
 from course_grading.exercise import find as find_among
 from course_grading.sheets import renamed
 from course_grading.specs import (
+    a_real_model,
     choosing,
     growing_texts,
     learned,
@@ -47,6 +48,7 @@ SUBJECTS = {
     "13_stretching_rope": stretching,
     "14_stretching_while_reading": growing_texts,
     "15_yarn_and_beyond": yarn,
+    "16_a_real_model": a_real_model,
     "19_choosing": choosing,
     "20_museum": museum,
 }

@@ -148,8 +148,11 @@ def bars_with_seeds(
     *,
     chance: float | None = None,
     ceilings: Mapping[str, float] | None = None,
+    unit: str = "seed",
 ) -> Figure:
     """A bar for the median of each row's seeds, and a dot for each; the axis label says so.
+
+    `unit` is what the dots are, where they are no seeds.
 
     `chance` is a dashed line through all rows; a ceiling is a thick mark on the row of its name.
     """
@@ -169,7 +172,7 @@ def bars_with_seeds(
     ax.set_yticks(range(len(names)), names)
     ax.set_title(title, pad=16 if chance is not None else None)
     several = any(len(values) > 1 for values in runs.values())
-    ax.set_xlabel(xlabel + "\nbars: median of the seeds, dots: each seed" * several)
+    ax.set_xlabel(xlabel + f"\nbars: median of the {unit}s, dots: each {unit}" * several)
     ax.grid(visible=False)
     return fig
 

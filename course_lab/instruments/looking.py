@@ -9,6 +9,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from course_lib.model import Decoder, attention_weights, causal_mask
+from course_lib.model.attention import shared
 
 
 class Layer(NamedTuple):
@@ -46,15 +47,14 @@ def weights(
 ) -> Float[Tensor, "layers heads length length"]:
     """Where every head of a causal model looks in one text: rows are queries and sum to 1.
 
-    Raises ValueError if `tokens` is not a single text, or query heads share keys.
+    Raises ValueError if `tokens` is not a single text.
     """
     if tokens.ndim != 1:
         raise ValueError(f"tokens must be one text, of shape (length,), got {tuple(tokens.shape)}")
-    if model.config.kv_heads != model.config.num_heads:
-        raise ValueError("model must have a key head for every query head")
     every_layer, blocks = [], list[Any](model.blocks)
     for block, (q, k, _) in zip(blocks, layers(model, tokens[None]), strict=True):
         scheme, positions = block.attention.scheme, torch.arange(len(tokens), device=q.device)
+        k = shared(k, q.shape[1])
         bias = scheme.score_bias(q, k, positions, positions)
         q, k = scheme.rotate(q, k, positions, positions)
         every_layer.append(attention_weights(q, k, bias, causal_mask(positions, positions))[0])

@@ -6,7 +6,8 @@ seeds: the texts take their place, and every comparison is of the same tokens of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
 from statistics import fmean
 from typing import Any, NamedTuple
@@ -311,6 +312,13 @@ def _code(unit: Unit) -> list[object]:
 
 
 STUDY = Study("released", Unit, units, _settings, _code, _measure)
+
+
+def measured(question: str, settings: Iterable[str]) -> list[str]:
+    """Those of `settings` that were measured on all texts."""
+    units = [result["unit"] for result in STUDY.results()]
+    counts = Counter(unit["setting"] for unit in units if unit["question"] == question)
+    return [setting for setting in settings if counts[setting] == len(TEXTS)]
 
 
 def read(question: str, setting: str, field: str = "nats", **where: Any) -> list[Measured]:

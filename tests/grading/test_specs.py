@@ -102,6 +102,8 @@ TIED = {
     ("clipped-bias", "max_distance"),  # the table has a row for each distance up to it
     ("rotary-convert-weights", "num_heads"),  # the rows of both weights fix the width of a head,
     ("rotary-convert-weights", "num_kv_heads"),  # so the two numbers can change together only
+    ("real-file-order", "num_heads"),
+    ("real-file-order", "num_kv_heads"),
 }
 
 

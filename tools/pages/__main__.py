@@ -13,6 +13,7 @@ from course_lab import zoo
 from course_lab.command_line import Arguments, add_command, folder_for, home, run
 from course_lab.figures import lines, measured, style
 from course_lab.figures.budgets import budget
+from course_lab.figures.released import by_place
 from tools.pages import (
     benchmarks,
     budgets,
@@ -79,7 +80,7 @@ def write_released(arguments: Arguments) -> int:
     """Write docs/real-model.md and its picture from what `course released` measures."""
     page = folder_for("real-model.md", arguments.to)
     title = "Beyond its 8 192 tokens the model falls, and YaRN holds it"
-    page.with_name("real-model-places.png").write_bytes(style.png(released.by_place(title)))
+    page.with_name("real-model-places.png").write_bytes(style.png(by_place(title)))
     page.write_text(released.report(), encoding="utf-8")
     return 0
 

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import torch
-from matplotlib.figure import Figure
-
-from course_lab.figures.measured import methods
+from course_lab.figures.released import by_place_words
 from course_lab.findings import Measured
 from course_lab.instruments.evaluation import Difference
 from course_lab.markdown import table
@@ -23,6 +20,7 @@ from course_lab.studies.released import (
     STRETCHED,
     TRAINED,
     dearer,
+    measured,
     read,
 )
 from tools.pages.results import RIGHT
@@ -39,14 +37,9 @@ tokens of six texts of {LENGTH} tokens: the mean of six differences and, after Â
 over texts. Four texts ({", ".join(SEEN)}: Python's library and documentation) the model has most
 likely read in training, two ({", ".join(UNSEEN)}: this course's) it cannot have. Blocks of one text
 are never compared with each other: they differ by more than a nat by what they say.
+
+The tables have what was measured so far; `course released` goes on with what is missing.
 """
-LOOKS = {
-    "unchanged": "unchanged",
-    "interpolation by 2": "interpolation",
-    "NTK-aware by 2": "ntk_aware",
-    "YaRN by 2": "yarn",
-}
-"""The methods of the picture."""
 
 
 def shown(change: Difference) -> str:
@@ -61,37 +54,8 @@ def of(texts: Sequence[str], records: Sequence[Measured]) -> list[Measured]:
 
 def report() -> str:
     """The whole page, as Markdown."""
-    parts = [TEXT, *_by_place(), *_changed(), *_in_front(), *_told()]
+    parts = [TEXT, *_by_place(), *_alone(), *_changed(), *_in_front(), *_told()]
     return "\n".join(parts)
-
-
-def by_place(title: str) -> Figure:
-    """Nats more than unchanged frequencies pay in the same block within the trained length."""
-    starts = range(0, LENGTH, BLOCK)
-    curves = {}
-    for setting, look in LOOKS.items():
-        curves[f"{look}, {setting}"] = [_against_yarn(setting, start).mean for start in starts]
-    middles = torch.tensor([start + BLOCK / 2 for start in starts])
-    return methods(
-        middles, curves, title, "place in the text (tokens)", "nats per token more than YaRN by 2",
-        height=4.0, marks={f"made for {TRAINED}": TRAINED},
-    )  # fmt: skip
-
-
-def by_place_words() -> str:
-    """What the picture shows, for those who do not see it."""
-    last = LENGTH - BLOCK
-    ends = "; ".join(
-        f"{name} {_against_yarn(name, 0).mean:+.2f} and {_against_yarn(name, last).mean:+.2f}"
-        for name in LOOKS
-    )
-    return f"Nats per token more than YaRN by 2, in the first and in the last 1 024 tokens: {ends}."
-
-
-def _against_yarn(setting: str, start: int) -> Difference:
-    return dearer(
-        read("by place", setting, start=start), read("by place", "YaRN by 2", start=start)
-    )
 
 
 def _by_place() -> list[str]:
@@ -102,7 +66,7 @@ def _by_place() -> list[str]:
         f"{LENGTH - 4 * BLOCK} to {LENGTH - 1}": range(LENGTH - 4 * BLOCK, LENGTH),
     }
     rows = []
-    for setting in STRETCHED:
+    for setting in measured("by place", STRETCHED):
         row = [setting]
         for where in parts.values():
             mine, theirs = (read("by place", s, start=where) for s in (setting, "YaRN by 2"))
@@ -122,9 +86,28 @@ def _by_place() -> list[str]:
     ]
 
 
+def _alone() -> list[str]:
+    last = range(LENGTH - 4 * BLOCK, LENGTH)
+    if not measured("alone", ["unchanged"]):
+        return []
+    alone = read("alone", "unchanged", start=last)
+    rows = [
+        [setting, shown(dearer(read("by place", setting, start=last), alone))]
+        for setting in measured("by place", STRETCHED)
+    ]
+    return [
+        "## At twice the length\n",
+        f"The last {4 * BLOCK} tokens of each text, which have {LENGTH - 4 * BLOCK} or more in "
+        f"front of them: nats per token more than the model pays, unchanged, if the text begins at "
+        f"token {TRAINED}, so that it has {TRAINED // 2} or more in front of them and no angle is "
+        "new.\n",
+        table(["stretched", "more than unchanged within its length"], rows, RIGHT) + "\n",
+    ]
+
+
 def _changed() -> list[str]:
     rows = []
-    for setting in [*CHANGED, *(f"shifted by {n}" for n in SHIFTS)]:
+    for setting in measured("changed", [*CHANGED, *(f"shifted by {n}" for n in SHIFTS)]):
         if setting == "unchanged":
             continue
         row = [setting]
@@ -159,7 +142,7 @@ def _in_front() -> list[str]:
 
 def _told() -> list[str]:
     rows = []
-    for setting in ("unchanged", "YaRN by 2"):
+    for setting in measured("told", STRETCHED):
         for context in CONTEXTS:
             for distance in [d for d in DISTANCES if d < context]:
                 where = {"context": context, "distance": distance}
@@ -167,6 +150,8 @@ def _told() -> list[str]:
                           "digits, never told")  # fmt: skip
                 cells = (_mean(read("told", setting, field, **where)) for field in fields)
                 rows.append([f"{setting}, {context} tokens, told {distance} back", *cells])
+    if not rows:
+        return []
     head = ["", "same tokens again", "in another order", "never told", "digits right",
             "of a code never told"]  # fmt: skip
     return [

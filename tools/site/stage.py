@@ -16,7 +16,10 @@ from pictures import Pictures, picture_html
 from course_grading.specs import EXERCISES
 from notebooks import lesson, raw, sheet
 
-MEASURED = [f"docs/{name}" for name in ("claims", "findings", "results", "budgets", "benchmarks")]
+MEASURED = [
+    f"docs/{name}"
+    for name in ("claims", "findings", "real-model", "results", "budgets", "benchmarks")
+]
 TO_LOOK_UP = ["docs/notation", "docs/models", "docs/serving"]
 ABOUT = ["docs/teaching", "docs/exercises", "CHANGELOG", "CONTRIBUTING"]
 PICTURE = re.compile(r"^!\[([^\]]*)\]\(([^)\s]+)\)$", re.MULTILINE)

@@ -1,0 +1,121 @@
+# Answers to real-looks-back as learners write them: tests/grading/answers.py says what the parts are.
+
+# %% given
+import math
+import torch
+
+def by_head(q, k, divide=None, causal=True):
+    """(heads, length, length): weights."""
+    k = k.repeat_interleave(len(q) // len(k), dim=0)
+    scores = q @ k.mT / (divide or math.sqrt(q.shape[-1]))
+    if causal:
+        scores = scores + torch.full(scores.shape[-2:], -torch.inf).triu(1)
+    return scores.softmax(dim=-1)
+
+def best(found):
+    return int(found.argmax())
+
+# %% right
+# style: one query at a time
+def looks_back(q, k):
+    share = len(q) // len(k)
+    means = []
+    for head in range(len(q)):
+        total = 0.0
+        for place in range(1, q.shape[1]):
+            scores = k[head // share, : place + 1] @ q[head, place] / math.sqrt(q.shape[-1])
+            total += scores.softmax(dim=0)[-2].item()
+        means.append(total / (q.shape[1] - 1))
+    return means.index(max(means))
+
+# %% right
+# style: in float64, result a tensor
+def looks_back(q, k):
+    weights = by_head(q.double(), k.double())
+    return weights.diagonal(-1, -2, -1).sum(dim=-1).argmax()
+
+# %% wrong
+# because: heads 0, 1, 2 get keys 0, 1, 2
+# named: key heads shared in turn
+def looks_back(q, k):
+    keys = k.repeat(len(q) // len(k), 1, 1)
+    return best(by_head(q, keys).diagonal(-1, -2, -1).mean(-1))
+
+# %% wrong
+# because: sees what comes later
+# named: later keys not masked
+def looks_back(q, k):
+    return best(by_head(q, k, causal=False).diagonal(-1, -2, -1).mean(-1))
+
+# %% wrong
+# because: a large score is not a large weight
+# named: scores compared, and not weights
+def looks_back(q, k):
+    keys = k.repeat_interleave(len(q) // len(k), dim=0)
+    return best((q[:, 1:] * keys[:, :-1]).sum(-1).mean(-1))
+
+# %% wrong
+# because: no division
+# named: not divided by the root of head_dim
+def looks_back(q, k):
+    return best(by_head(q, k, divide=1.0).diagonal(-1, -2, -1).mean(-1))
+
+# %% wrong
+# because: the width, and not its root
+# named: divided by head_dim
+def looks_back(q, k):
+    return best(by_head(q, k, divide=q.shape[-1]).diagonal(-1, -2, -1).mean(-1))
+
+# %% wrong
+# because: the main diagonal
+# named: looks at the token itself
+def looks_back(q, k):
+    return best(by_head(q, k).diagonal(0, -2, -1).mean(-1))
+
+# %% wrong
+# because: the diagonal above
+# named: looks one ahead, unmasked
+def looks_back(q, k):
+    return best(by_head(q, k, causal=False).diagonal(1, -2, -1).mean(-1))
+
+# %% wrong
+# because: only the newest token's query
+# named: the last query only
+def looks_back(q, k):
+    return best(by_head(q, k)[:, -1, -2])
+
+# %% wrong
+# because: sorted the wrong way
+# named: the least
+def looks_back(q, k):
+    return int(by_head(q, k).diagonal(-1, -2, -1).mean(-1).argsort()[0])
+
+# %% wrong
+# because: counts heads from 1
+def looks_back(q, k):
+    return best(by_head(q, k).diagonal(-1, -2, -1).mean(-1)) + 1
+
+# %% wrong
+# because: the key head's number
+def looks_back(q, k):
+    return best(by_head(q, k).diagonal(-1, -2, -1).mean(-1)) // (len(q) // len(k))
+
+# %% wrong
+# because: two back
+def looks_back(q, k):
+    return best(by_head(q, k).diagonal(-2, -2, -1).mean(-1)) if q.shape[1] > 2 else 0
+
+# %% wrong
+# because: largest single weight
+def looks_back(q, k):
+    return best(by_head(q, k).diagonal(-1, -2, -1).amax(-1))
+
+# %% wrong
+# because: how often it is first, and not how much
+def looks_back(q, k):
+    first = by_head(q, k)[:, 1:].argmax(-1) == torch.arange(q.shape[1] - 1)
+    return best(first.double().mean(-1))
+
+# %% equal
+# because: The last axis of a matrix is axis 1, and of what has three axes axis 2.
+# change: USub dropped in `return int(weights.diagonal(-1, -2, -1).mean(dim=-1).argmax())`

@@ -1,0 +1,139 @@
+# Answers to real-reader-test as learners write them: tests/grading/answers.py says what the parts are.
+
+# %% given
+import torch
+
+def file_of(layout, dtype=torch.float32, heads=4, kv_heads=2, width=8, dim=5, base=300.0):
+    draw = torch.Generator().manual_seed(1)
+    q = torch.randn(heads * width, dim, generator=draw).to(dtype)
+    k = torch.randn(kv_heads * width, dim, generator=draw).to(dtype)
+    return {"q": q, "k": k, "num_heads": heads, "num_kv_heads": kv_heads, "base": base,
+            "layout": layout}
+
+def right(weight, heads, layout):
+    parts = weight.unflatten(0, (heads, -1))
+    return parts if layout == "half" else torch.cat([parts[:, ::2], parts[:, 1::2]], dim=1)
+
+def looked_at(read, layouts=("interleaved", "half"), dtypes=(torch.float32, torch.bfloat16),
+              keys=True, dtype=True, ladder=1e-4, **sizes):
+    for layout in layouts:
+        for kind in dtypes:
+            file = file_of(layout, kind, **sizes)
+            q, k, frequencies = read(file)
+            assert torch.equal(q.double(), right(file["q"], file["num_heads"], layout).double())
+            if keys:
+                assert torch.equal(
+                    k.double(), right(file["k"], file["num_kv_heads"], layout).double()
+                )
+            assert not dtype or q.dtype == k.dtype == kind
+            width = q.shape[1]
+            expected = file["base"] ** (-torch.arange(0, width, 2).double() / width)
+            assert ladder is None or ((frequencies - expected).abs() <= ladder * expected).all()
+
+# %% right
+# style: by both layouts and two dtypes
+def test_read(read):
+    looked_at(read)
+
+# %% right
+# style: another size, float64, as tight as promised
+def test_read(read):
+    looked_at(read, dtypes=(torch.float64, torch.float16), heads=6, kv_heads=3, width=12, dim=7,
+              base=1e6, ladder=1.1e-5)
+
+# %% right
+# style: one head of the file by hand
+def test_read(read):
+    q = torch.arange(32.0).view(32, 1).repeat(1, 3).double() + 1 / 3
+    k = torch.arange(100.0, 116.0).view(16, 1).repeat(1, 3).double() + 1 / 3
+    file = {"q": q, "k": k, "num_heads": 4, "num_kv_heads": 2, "base": 81.0,
+            "layout": "interleaved"}
+    found_q, found_k, frequencies = read(file)
+    assert found_q.dtype == found_k.dtype == torch.float64
+    for head in range(4):
+        wanted = [head * 8 + row + 1 / 3 for row in (0, 2, 4, 6, 1, 3, 5, 7)]
+        assert found_q[head, :, 0].tolist() == torch.tensor(wanted).double().tolist() or (
+            (found_q[head, :, 0] - torch.tensor(wanted).double()).abs().max() < 1e-5)
+    for head in range(2):
+        wanted = [100 + head * 8 + row + 1 / 3 for row in (0, 2, 4, 6, 1, 3, 5, 7)]
+        assert (found_k[head, :, 0] - torch.tensor(wanted).double()).abs().max() < 1e-4
+    for i in range(4):
+        assert abs(float(frequencies[i]) * 3**i - 1) < 1e-4
+    found_q, found_k, _ = read({**file, "layout": "half"})
+    assert (found_q.flatten(0, 1) == q).all() and (found_k.flatten(0, 1) == k).all()
+
+# %% wrong
+# because: shapes only
+# named: accepts every version
+def test_read(read):
+    q, k, frequencies = read(file_of("interleaved"))
+    assert q.shape == (4, 8, 5)
+    assert k.shape == (2, 8, 5)
+    assert frequencies.shape == (4,)
+
+# %% wrong
+# because: no file in halves
+# named: interleaved files only
+def test_read(read):
+    looked_at(read, layouts=("interleaved",))
+
+# %% wrong
+# because: dtypes may be any
+# named: dtypes not looked at
+def test_read(read):
+    looked_at(read, dtype=False, dtypes=(torch.float32, torch.float64))
+
+# %% wrong
+# because: a key head for every query head
+# named: as many key heads as query heads
+def test_read(read):
+    looked_at(read, heads=3, kv_heads=3)
+
+# %% wrong
+# because: the third result is not used
+# named: frequencies not looked at
+def test_read(read):
+    looked_at(read, ladder=None)
+
+# %% wrong
+# because: queries only
+# named: keys not looked at
+def test_read(read):
+    looked_at(read, keys=False)
+
+# %% wrong
+# because: the usual base
+# named: base 10 000 only
+def test_read(read):
+    looked_at(read, base=10_000.0)
+
+# %% wrong
+# because: frequencies to the last bit
+# named: asks for equality of frequencies
+def test_read(read):
+    looked_at(read, ladder=0.0)
+
+# %% wrong
+# because: heads of width 4, where both orders are the same
+def test_read(read):
+    looked_at(read, width=4)
+
+# %% wrong
+# because: a head as wide as the model
+def test_read(read):
+    looked_at(read, dim=8)
+
+# %% wrong
+# because: one head
+def test_read(read):
+    looked_at(read, heads=1, kv_heads=1)
+
+# %% wrong
+# because: a percent of each frequency
+def test_read(read):
+    looked_at(read, ladder=0.01)
+
+# %% wrong
+# because: float32 only
+def test_read(read):
+    looked_at(read, dtypes=(torch.float32,))
