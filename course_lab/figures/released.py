@@ -11,6 +11,7 @@ from course_lab.figures.measured import methods
 from course_lab.figures.plots import draw_heat_map
 from course_lab.figures.style import figure
 from course_lab.instruments.evaluation import Difference
+from course_lab.instruments.looking import one_back
 from course_lab.released.texts import LENGTH
 from course_lab.studies.released import BLOCK, TRAINED, dearer, measured, read
 
@@ -71,8 +72,3 @@ def where_it_looks_words(weights: Float[Tensor, "length length"], name: str) -> 
         f"Weights of {name}: on average {one_back(weights):.0%} lie on the token before, and "
         f"{first:.0%} on the first token of the text."
     )
-
-
-def one_back(weights: Float[Tensor, "length length"]) -> float:
-    """The mean weight that queries give the token right before their own."""
-    return weights.diagonal(-1).mean().item()

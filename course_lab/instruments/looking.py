@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import torch
@@ -18,6 +19,14 @@ class Layer(NamedTuple):
     q: Float[Tensor, "batch heads length head_dim"]  # before rotation
     k: Float[Tensor, "batch kv_heads length head_dim"]  # before rotation
     out: Float[Tensor, "batch length dim"]  # of the whole block, as the next one gets it
+
+
+class Looks(NamedTuple):
+    """What one layer's heads look with, and where."""
+
+    q: Float[Tensor, "heads length head_dim"]  # rotated
+    k: Float[Tensor, "heads length head_dim"]  # rotated; the same for heads that share it
+    weights: Float[Tensor, "heads length length"]  # rows are queries and sum to 1
 
 
 @torch.no_grad()
@@ -41,7 +50,23 @@ def layers(model: Decoder, tokens: Int[Tensor, "batch length"]) -> list[Layer]:
     return kept
 
 
-@torch.no_grad()
+def by_layer(model: Decoder, tokens: Int[Tensor, " length"]) -> Iterator[Looks]:
+    """What the heads of each layer of a causal model look with, and where, in one text.
+
+    Raises ValueError if `tokens` is not a single text.
+    """
+    if tokens.ndim != 1:
+        raise ValueError(f"tokens must be one text, of shape (length,), got {tuple(tokens.shape)}")
+    blocks = list[Any](model.blocks)
+    for block, (q, k, _) in zip(blocks, layers(model, tokens[None]), strict=True):
+        scheme, positions = block.attention.scheme, torch.arange(len(tokens), device=q.device)
+        k = shared(k, q.shape[1])
+        bias = scheme.score_bias(q, k, positions, positions)
+        q, k = scheme.rotate(q, k, positions, positions)
+        seen = attention_weights(q, k, bias, causal_mask(positions, positions))
+        yield Looks(q[0].cpu(), k[0].cpu(), seen[0].cpu())
+
+
 def weights(
     model: Decoder, tokens: Int[Tensor, " length"]
 ) -> Float[Tensor, "layers heads length length"]:
@@ -49,13 +74,9 @@ def weights(
 
     Raises ValueError if `tokens` is not a single text.
     """
-    if tokens.ndim != 1:
-        raise ValueError(f"tokens must be one text, of shape (length,), got {tuple(tokens.shape)}")
-    every_layer, blocks = [], list[Any](model.blocks)
-    for block, (q, k, _) in zip(blocks, layers(model, tokens[None]), strict=True):
-        scheme, positions = block.attention.scheme, torch.arange(len(tokens), device=q.device)
-        k = shared(k, q.shape[1])
-        bias = scheme.score_bias(q, k, positions, positions)
-        q, k = scheme.rotate(q, k, positions, positions)
-        every_layer.append(attention_weights(q, k, bias, causal_mask(positions, positions))[0])
-    return torch.stack(every_layer).cpu()
+    return torch.stack([looks.weights for looks in by_layer(model, tokens)])
+
+
+def one_back(weights: Float[Tensor, "length length"]) -> float:
+    """The mean weight that queries give the token right before their own."""
+    return weights.diagonal(-1).mean().item()

@@ -7,7 +7,7 @@ seeds: the texts take their place, and every comparison is of the same tokens of
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial
 from statistics import fmean
 from typing import Any, NamedTuple
@@ -15,16 +15,19 @@ from typing import Any, NamedTuple
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
+from torch.nn import functional
 
 from course_lab import released
 from course_lab.errors import CourseError
 from course_lab.findings import Measured
+from course_lab.instruments import looking
 from course_lab.instruments.evaluation import Difference, difference
 from course_lab.released.installed import SHA256
 from course_lab.released.reading import at_this_place, losses
 from course_lab.released.texts import LENGTH, TEXTS, checksum, tokens
 from course_lab.studies.study import Entry, Result, Study
 from course_lib import encodings as enc
+from course_lib.encodings.relative import relative_positions
 from course_lib.model.decoder import Cache
 
 TRAINED = 8192
@@ -32,6 +35,8 @@ DIM, BASE = 64, 100_000.0
 BLOCK = 1024
 SHORT = 2048
 LAST = 512
+HELD = 256
+"""Tokens at once where scores of all pairs of tokens are held: 1 GB for 12 288 keys."""
 RARE = (20_000, 49_000)
 """Tokens that were merged late, so that texts rarely hold them."""
 
@@ -93,6 +98,33 @@ class RoundedTable(enc.Rotary):
         return cos.bfloat16().float(), sin.bfloat16().float()
 
 
+class Held(enc.Rotary):
+    """Some pairs see each distance of 8 192 or more as one and the same; others turn on."""
+
+    def __init__(self, pairs: range, seen_as: int) -> None:
+        super().__init__(DIM, BASE, "interleaved")
+        self.columns = torch.zeros(DIM, dtype=torch.bool)
+        self.columns[2 * pairs.start : 2 * pairs.stop] = True
+        self.seen_as = seen_as
+
+    def score_bias(
+        self, q: Tensor, k: Tensor, q_positions: Tensor, k_positions: Tensor
+    ) -> Float[Tensor, "batch heads queries keys"]:
+        """For far keys: what the pairs would score at the distance `seen_as`, less what they do."""
+        far = q_positions[:, None] - k_positions >= TRAINED  # (queries, keys)
+        seen = far.any(dim=0).sum()  # they come first
+        k = k[:, :, :seen].masked_fill(~self.columns, 0)
+        held = torch.full_like(q_positions, self.seen_as), torch.zeros_like(k_positions[:seen])
+        actual, instead = (
+            turned_q @ turned_k.mT
+            for turned_q, turned_k in (
+                self.rotate(q, k, q_positions, k_positions[:seen]), self.rotate(q, k, *held)
+            )
+        )  # fmt: skip
+        change = torch.where(far[:, :seen], instead - actual, 0.0) / DIM**0.5
+        return functional.pad(change, (0, len(k_positions) - int(seen)))
+
+
 def with_pairs(first: int, last: int, divided_by: float) -> enc.Rotary:
     """Pairs `first` to `last` turn that many times slower; infinity stops them."""
     frequencies = ladder()
@@ -143,6 +175,17 @@ CHANGED: dict[str, Scheme] = {
 SHIFTS = (1_000, 100_000)
 CONTEXTS = (4_000, 8_000, 15_000)
 DISTANCES = (100, 1_000, 3_900, 7_900, 14_900)
+CLOSELY = {
+    8_000: (500, 2_000, 4_500, 5_500, 6_500, 7_500),
+    12_000: (500, 2_000, 4_500, 6_500, 9_000, 11_500),
+}
+HOLDING = {
+    f"pairs {a} to {b} held at {seen_as}": (range(a, b + 1), seen_as)
+    for a, b, seen_as in ((20, 31, TRAINED - 1), (20, 31, 12_000), (8, 19, TRAINED - 1))
+}
+"""Pairs 20 to 31 make less than one turn in 8 192 tokens; 8 to 19 are as many that make more."""
+HEADS = 10
+"""So many of the model's 270 look one token back most."""
 FRONTS = (256, 512, 1_024, 2_048, 4_096, 7_680)
 
 
@@ -208,18 +251,28 @@ def in_front(unit: Unit) -> Result:
 
 
 def told(unit: Unit) -> Result:
-    """Is what stands far back found: 20 rare tokens in their order, and five digits of a code?
+    """Is what stands far back found, in texts of three lengths?"""
+    return _told(unit, {n: [d for d in DISTANCES if d < n] for n in CONTEXTS})
 
-    Texts of three lengths hold both at several distances from the end. Then the same tokens come
+
+def told_closely(unit: Unit) -> Result:
+    """The same at more distances, just within the trained length and half as far again."""
+    return _told(unit, CLOSELY)
+
+
+def _told(unit: Unit, contexts: Mapping[int, Sequence[int]]) -> Result:
+    """Are 20 rare tokens found in their order, and five digits of a code?
+
+    A text of each length holds both at several distances from its end. Then the same tokens come
     again, or the same in another order, or tokens that were never told; and a code is asked for,
     one that was told or one that was not.
     """
     model = _with(STRETCHED[unit.setting])
     draw = torch.Generator().manual_seed(TEXTS.index(unit.text))
     records = []
-    for context in CONTEXTS:
+    for context, distances in contexts.items():
         text = tokens(_model(), unit.text, context)
-        placed = _placed([d for d in DISTANCES if d < context], draw)
+        placed = _placed(distances, draw)
         parts, at = [], 0
         for secret in sorted(placed, key=lambda secret: -secret.distance):
             parts += [text[at : context - secret.distance], secret.rare, secret.line]
@@ -241,6 +294,89 @@ def told(unit: Unit) -> Result:
             }
             records.append({"context": context, "distance": secret.distance, **copied, **asked})
     return Result(records)
+
+
+def when_held(unit: Unit) -> Result:
+    """What tokens 8 192 to 12 287 cost if some pairs see no distance that training lacked."""
+    text, cache = tokens(_model(), unit.text, TRAINED + 4 * BLOCK), Cache()
+    losses(_model(), text[:TRAINED], cache)  # no key is far yet
+    read = losses(_model().with_scheme(Held(*HOLDING[unit.setting])), text[TRAINED:], cache, HELD)
+    return Result([
+        {"start": TRAINED + BLOCK * i, "nats": _mean(block)}
+        for i, block in enumerate(read.split(BLOCK))
+    ])  # fmt: skip
+
+
+def heads(unit: Unit) -> Result:
+    """Where each head looks in the first 1 024 tokens of a text, and with which of its pairs.
+
+    Shares of a query's weight on the token before, on the first token and on its own; the mean
+    distance; and how much of |q| |k|, summed over pairs, belongs to each eight of them.
+    """
+    text = tokens(_model(), unit.text, BLOCK)
+    records = []
+    for layer, (q, k, weights) in enumerate(looking.by_layer(_model(), text)):
+        sizes = (t.unflatten(-1, (-1, 2)).norm(dim=-1).mean(dim=-2) for t in (q, k))
+        by_pair = torch.stack(list(sizes)).prod(dim=0)  # (heads, pairs)
+        by_eights = (by_pair / by_pair.sum(dim=-1, keepdim=True)).unflatten(-1, (4, -1)).sum(-1)
+        distance = relative_positions(torch.arange(BLOCK), torch.arange(BLOCK)).clamp(min=0)
+        for head, of in enumerate(weights):
+            records.append({
+                "layer": layer, "head": head, "one back": looking.one_back(of),
+                "first": _mean(of[1:, 0]), "itself": _mean(of.diagonal()),
+                "distance": _mean((of * distance).sum(dim=-1)),
+                "eights": [round(x, 4) for x in by_eights[head].tolist()],
+            })  # fmt: skip
+    return Result(records)
+
+
+def without_heads(unit: Unit) -> Result:
+    """What 20 rare tokens cost when they come again after 100 others, without some heads.
+
+    Of the heads, those ten are taken out that look one back most in the text; or, in four draws,
+    as many others of the same layers. The text itself is read as well.
+    """
+    text = tokens(_model(), unit.text, BLOCK)
+    back = [(looking.one_back(of), layer, head)
+            for layer, (_, _, weights) in enumerate(looking.by_layer(_model(), text))
+            for head, of in enumerate(weights)]  # fmt: skip
+    chosen = sorted(back, reverse=True)[:HEADS]
+    draw = torch.Generator().manual_seed(TEXTS.index(unit.text))
+    secrets, records = _placed([100] * 4, draw), []
+    for number in range(1 if unit.setting != "others" else 4):
+        out = [] if unit.setting == "none" else [(layer, head) for _, layer, head in chosen]
+        if unit.setting == "others":
+            out = _others(out, draw)
+        model = without(_model(), out)
+        copied = []
+        for secret in secrets:
+            again = torch.cat([text[:500], secret.rare, text[500:600], secret.rare])
+            copied.append(losses(model, again)[-19:].mean())
+        records.append({"draw": number, "copy": _mean(torch.stack(copied)),
+                        "nats": _mean(losses(model, text))})  # fmt: skip
+    return Result(records)
+
+
+def _others(heads: Sequence[tuple[int, int]], draw: torch.Generator) -> list[tuple[int, int]]:
+    """As many heads of the same layers that are not among `heads`."""
+    found = []
+    for layer in sorted({layer for layer, _ in heads}):
+        taken = {head for at, head in heads if at == layer}
+        rest = [head for head in torch.randperm(9, generator=draw).tolist() if head not in taken]
+        found += [(layer, head) for head in rest[: len(taken)]]
+    return found
+
+
+def without(model: released.Released, heads: Iterable[tuple[int, int]]) -> released.Released:
+    """The model, but nothing that these heads (layer, number) read goes on."""
+    changed = model.with_scheme(plain())
+    blocks: list[Any] = list(changed.blocks)
+    for layer, head in heads:
+        to_out = blocks[layer].attention.to_out
+        weight = to_out.weight.clone()
+        weight[:, DIM * head : DIM * (head + 1)] = 0
+        to_out.weight = torch.nn.Parameter(weight, requires_grad=False)
+    return changed
 
 
 class Secret(NamedTuple):
@@ -282,6 +418,13 @@ QUESTIONS: dict[str, tuple[Callable[[Unit], Result], Sequence[str]]] = {
     "in front": (in_front, ["own", "other"]),
     "told": (told, ["unchanged", "YaRN by 2"]),
     "by place": (by_place, list(STRETCHED)),
+    "heads": (heads, ["unchanged"]),
+    "without heads": (without_heads, ["none", "one back", "others"]),
+    "told closely": (
+        told_closely,
+        ["unchanged", "YaRN by 2", "NTK-aware by 2", "interpolation by 2"],
+    ),
+    "held": (when_held, list(HOLDING)),
     "alone": (read_alone, ["unchanged"]),
 }
 
@@ -306,8 +449,14 @@ def _settings(unit: Unit) -> Entry:
 
 def _code(unit: Unit) -> list[object]:
     used: list[object] = [QUESTIONS[unit.question][0], losses, rotary, plain]
-    if unit.question == "told":
-        used += [_placed, _found]
+    if unit.question in ("told", "told closely"):
+        used += [_told, _placed, _found]
+    if unit.question in ("heads", "without heads"):
+        used += [looking.by_layer, looking.one_back]
+    if unit.question == "without heads":
+        used += [_others, without, _placed]
+    if unit.question == "held":
+        used.append(Held)
     return used
 
 

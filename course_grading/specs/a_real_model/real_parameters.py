@@ -18,11 +18,14 @@ def _of(config: Config) -> Config:
 
 
 def _base(config: Config) -> float:
-    return _of(config).get("rope_theta", config.get("rope_theta"))
+    base: float = _of(config).get("rope_theta", config.get("rope_theta"))
+    return base
 
 
 def _trained(config: Config) -> int:
-    return _of(config).get("original_max_position_embeddings", config["max_position_embeddings"])
+    longer: int = config["max_position_embeddings"]
+    trained: int = _of(config).get("original_max_position_embeddings", longer)
+    return trained
 
 
 def _stretching(
