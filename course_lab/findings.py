@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
 import torch
@@ -22,6 +23,8 @@ from course_lab.markdown import spread, table
 MIME = "application/vnd.course.finding"  # text: JupyterLab would write the number 1.0 as 1
 SEEDS = 3  # fewer carry no sentence
 TEXTS = 6  # of a model that was trained once, by others
+OUTCOMES = ("holds", "differs", "does not hold")
+"""What a released model says of a finding in small ones: all of it, a part of it, or none."""
 
 
 class FindingError(CourseError):
@@ -63,7 +66,10 @@ Controls = Mapping[str, Sequence[Record] | float]
 """The same, or a number that needs no seeds: a ceiling, or what ignorance would get."""
 
 
-def finding(number: str, sentence: str, records: Groups, *, control: Controls) -> None:
+def finding(
+    number: str, sentence: str, records: Groups, *, control: Controls,
+    asks: Mapping[str, str] = MappingProxyType({}),
+) -> None:  # fmt: skip
     """Show a sentence with its evidence, for the reader and for docs/findings.md.
 
     Every group has at least three seeds, trained for equally many steps and measured on the same
@@ -78,6 +84,7 @@ def finding(number: str, sentence: str, records: Groups, *, control: Controls) -
             name: group if isinstance(group, float) else [_plain(record) for record in group]
             for name, group in control.items()
         },
+        dict(asks),
     )
     found.check()
     display({"text/markdown": found.shown(), MIME: found.stored()}, raw=True)
@@ -91,11 +98,18 @@ class Finding:
     sentence: str
     records: dict[str, list[Measured]]
     control: dict[str, list[Measured] | float]
+    asks: dict[str, str] = field(default_factory=dict)
 
     def check(self) -> None:
         """Raise FindingError, which says why, if the records do not carry the sentence."""
         if not re.fullmatch(r"F[1-9]\d*", self.number):
             raise FindingError(f"a finding has a number such as F1, got {self.number!r}")
+        for other, outcome in self.asks.items():
+            if not re.fullmatch(r"F[1-9]\d*", other) or outcome not in OUTCOMES:
+                raise FindingError(
+                    f"{self.number} answers {outcome!r} for {other!r}: give the number of a "
+                    f"finding, and one of {', '.join(OUTCOMES)}"
+                )
         if not self.records or not self.control:
             raise FindingError(f"{self.number} needs records, and a control to stand beside them")
         sides = {**self.records, **{n: g for n, g in self.control.items() if isinstance(g, list)}}
@@ -173,7 +187,8 @@ class Finding:
         """
         sides: dict[str, Mapping[str, Any]] = {"records": self.records, "control": self.control}
         groups = {side: [[n, g] for n, g in groups.items()] for side, groups in sides.items()}
-        return json.dumps({"number": self.number, "sentence": self.sentence, **groups})
+        asked = {"asks": [*self.asks.items()]} if self.asks else {}
+        return json.dumps({"number": self.number, "sentence": self.sentence, **groups, **asked})
 
 
 def read(text: str) -> Finding:
@@ -186,7 +201,10 @@ def read(text: str) -> Finding:
             for label, group in stored[name]
         }
 
-    return Finding(stored["number"], stored["sentence"], side("records"), side("control"))
+    return Finding(
+        stored["number"], stored["sentence"], side("records"), side("control"),
+        dict(stored.get("asks", [])),
+    )  # fmt: skip
 
 
 def _plain(record: Record) -> Measured:

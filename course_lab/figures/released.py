@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+
 import torch
 from jaxtyping import Float
 from matplotlib.figure import Figure
 from torch import Tensor
 
+from course_lab.bounds import between
 from course_lab.figures.measured import methods
-from course_lab.figures.plots import draw_heat_map
+from course_lab.figures.plots import bars_with_seeds, draw_heat_map
 from course_lab.figures.style import figure
 from course_lab.instruments.evaluation import Difference
 from course_lab.instruments.looking import one_back
@@ -54,6 +58,21 @@ def _against_yarn(setting: str, start: int) -> Difference:
     return dearer(
         read("by place", setting, start=start), read("by place", "YaRN by 2", start=start)
     )
+
+
+def by_text(
+    rows: Mapping[str, Sequence[float]], title: str, xlabel: str = "nats per token more"
+) -> Figure:
+    """A bar for each setting, and a dot for each of the six texts."""
+    return bars_with_seeds(rows, title, xlabel, unit="text")
+
+
+def by_text_words(rows: Mapping[str, Sequence[float]]) -> str:
+    """What the picture shows, for those who do not see it."""
+    said = "; ".join(
+        f"{name} {fmean(values):.2f} ({between(list(values))})" for name, values in rows.items()
+    )
+    return f"Means of six texts, and from the lowest to the highest: {said}."
 
 
 def where_it_looks(weights: Float[Tensor, "length length"], name: str) -> Figure:

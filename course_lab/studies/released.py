@@ -22,6 +22,7 @@ from course_lab.errors import CourseError
 from course_lab.findings import Measured
 from course_lab.instruments import looking
 from course_lab.instruments.evaluation import Difference, difference
+from course_lab.instruments.interventions import removed
 from course_lab.released.installed import SHA256
 from course_lab.released.reading import at_this_place, losses
 from course_lab.released.texts import LENGTH, TEXTS, checksum, tokens
@@ -169,9 +170,12 @@ CHANGED: dict[str, Scheme] = {
     "bfloat16 cosines": partial(plain, RoundedTable),
     **{f"pairs {a} to {b} stopped": partial(with_pairs, a, b, torch.inf) for a, b in EIGHTS},
     **{f"pairs {a} to {b} 4 times slower": partial(with_pairs, a, b, 4.0) for a, b in EIGHTS},
+    "pairs 16 to 31 stopped": partial(with_pairs, 16, 31, torch.inf),
+    "pairs 19 to 31 stopped": partial(with_pairs, 19, 31, torch.inf),
     "no rotation": partial(with_pairs, 0, 31, torch.inf),
     **{name: scheme for name, scheme in STRETCHED.items() if name != "unchanged"},
 }
+REMOVED = {f"pairs {a} to {b} removed": range(a, b + 1) for a, b in ((24, 31), (16, 31))}
 SHIFTS = (1_000, 100_000)
 CONTEXTS = (4_000, 8_000, 15_000)
 DISTANCES = (100, 1_000, 3_900, 7_900, 14_900)
@@ -229,6 +233,15 @@ def when_changed(unit: Unit) -> Result:
         read = losses(_model(), text, start=int(unit.setting.split()[-1]))
     else:
         read = losses(_with(CHANGED[unit.setting]), text)
+    return Result([
+        {"start": start, "nats": _mean(read[start : start + BLOCK])} for start in (0, BLOCK)
+    ])  # fmt: skip
+
+
+def when_removed(unit: Unit) -> Result:
+    """What the first 2 048 tokens of a text cost if some pairs are left out of all scores."""
+    changed = removed(_model(), REMOVED[unit.setting])
+    read = losses(changed, tokens(_model(), unit.text, SHORT))
     return Result([
         {"start": start, "nats": _mean(read[start : start + BLOCK])} for start in (0, BLOCK)
     ])  # fmt: skip
@@ -415,6 +428,7 @@ def _found(model: released.Released, line: Tensor, cache: Cache) -> float:
 
 QUESTIONS: dict[str, tuple[Callable[[Unit], Result], Sequence[str]]] = {
     "changed": (when_changed, [*CHANGED, *(f"shifted by {n}" for n in SHIFTS)]),
+    "removed": (when_removed, list(REMOVED)),
     "in front": (in_front, ["own", "other"]),
     "told": (told, ["unchanged", "YaRN by 2"]),
     "by place": (by_place, list(STRETCHED)),
@@ -489,3 +503,17 @@ def read(question: str, setting: str, field: str = "nats", **where: Any) -> list
 def dearer(one: Sequence[Measured], other: Sequence[Measured]) -> Difference:
     """By how much the first is dearer than the second, text by text, with its standard error."""
     return difference(*(torch.tensor([record.value for record in side]) for side in (one, other)))
+
+
+def looking_back() -> list[tuple[tuple[int, int], list[float]]]:
+    """Each head (layer, number), those first that look one token back most: means over texts.
+
+    Its shares of weight one back and on the first token, its mean distance, and the shares of the
+    four eights of pairs.
+    """
+    found: dict[tuple[int, int], list[list[float]]] = {}
+    for record in STUDY.records(question="heads"):
+        values = [record[name] for name in ("one back", "first", "distance")] + record["eights"]
+        found.setdefault((record["layer"], record["head"]), []).append(values)
+    means = {head: [fmean(of) for of in zip(*rows, strict=True)] for head, rows in found.items()}
+    return sorted(means.items(), key=lambda item: -item[1][0])

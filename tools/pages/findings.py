@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -21,8 +21,13 @@ the distance between the farthest two. Where both sides are bits per byte on the
 last line of a cell is the first value of the left side less the first of the right side, with its
 standard error over passages. What a value is of (which text, which task) is said in the lesson.
 
+The last column says what [lesson 16](../notebooks/16_a_real_model.ipynb) saw in a released model
+of 135 million parameters: the sentence holds; or it differs, so that a part of it is true, or that
+it is true elsewhere; or it does not hold. The number of the finding there follows, and the first
+value of its left side less the first of its right side.
+
 """
-HEAD = ["", "found", "measured", "beside it", "computed in"]
+HEAD = ["", "found", "measured", "beside it", "computed in", "in a released model"]
 
 
 class Found(NamedTuple):
@@ -32,8 +37,8 @@ class Found(NamedTuple):
     notebook: str
     cell: str
 
-    def row(self) -> list[str]:
-        """A line of the table."""
+    def row(self, everywhere: Sequence[Found]) -> list[str]:
+        """A line of the table; `everywhere` are all findings."""
         split = len(self.finding.records)
         lines = [
             f"{name}: {value}" + (f" ({about})" if about else "")
@@ -43,8 +48,20 @@ class Found(NamedTuple):
         beside = [*lines[split:], *([f"difference {change}"] if change else [])]
         home = f"[{self.notebook[:2]}](../notebooks/{self.notebook}), `{self.cell}`"
         said = self.finding.sentence
-        parts = [self.finding.number, said, "<br>".join(lines[:split]), "<br>".join(beside), home]
+        parts = [self.finding.number, said, "<br>".join(lines[:split]), "<br>".join(beside), home,
+                 self._asked(everywhere)]  # fmt: skip
         return [part.replace("|", "\\|") for part in parts]
+
+    def _asked(self, everywhere: Sequence[Found]) -> str:
+        """What a released model says of this finding."""
+        if self.finding.of_texts:
+            return "is of one"
+        answers = []
+        for other in everywhere:
+            if outcome := other.finding.asks.get(self.finding.number):
+                number = other.finding.change().partition(" (")[0]
+                answers.append(f"{outcome} ({other.finding.number}: {number})")
+        return "<br>".join(answers) or "not measured"
 
 
 def findings(folder: Path) -> list[Found]:
@@ -65,7 +82,8 @@ def findings(folder: Path) -> list[Found]:
 
 def page(folder: Path) -> str:
     """The whole page, as Markdown."""
-    return TEXT + table(HEAD, [one.row() for one in findings(folder)]) + "\n"
+    found = findings(folder)
+    return TEXT + table(HEAD, [one.row(found) for one in found]) + "\n"
 
 
 def _of_lesson(path: Path) -> Iterator[Found]:

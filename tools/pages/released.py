@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from statistics import fmean
 
 from course_lab.figures.released import by_place_words
 from course_lab.findings import Measured
@@ -12,14 +13,19 @@ from course_lab.released.texts import LENGTH, SEEN, TEXTS, UNSEEN
 from course_lab.studies.released import (
     BLOCK,
     CHANGED,
+    CLOSELY,
     CONTEXTS,
     DISTANCES,
     FRONTS,
+    HEADS,
+    HOLDING,
+    REMOVED,
     SHIFTS,
     SHORT,
     STRETCHED,
     TRAINED,
     dearer,
+    looking_back,
     measured,
     read,
 )
@@ -42,6 +48,9 @@ The tables have what was measured so far; `course released` goes on with what is
 """
 
 
+KINDS = {"seen": SEEN, "unseen": UNSEEN}
+
+
 def shown(change: Difference) -> str:
     """A difference as a table has it."""
     return f"{change.mean:+.3f} ± {change.standard_error:.3f}"
@@ -52,9 +61,15 @@ def of(texts: Sequence[str], records: Sequence[Measured]) -> list[Measured]:
     return [record for record in records if record.seed in texts]
 
 
+def _apart(mine: Sequence[Measured], theirs: Sequence[Measured]) -> list[str]:
+    """A difference for seen and for unseen texts."""
+    return [shown(dearer(of(texts, mine), of(texts, theirs))) for texts in KINDS.values()]
+
+
 def report() -> str:
     """The whole page, as Markdown."""
-    parts = [TEXT, *_by_place(), *_alone(), *_changed(), *_in_front(), *_told()]
+    parts = [TEXT, *_by_place(), *_alone(), *_held(), *_changed(), *_removed(), *_in_front(),
+             *_told(), *_heads(), *_without_heads()]  # fmt: skip
     return "\n".join(parts)
 
 
@@ -69,19 +84,14 @@ def _by_place() -> list[str]:
     for setting in measured("by place", STRETCHED):
         row = [setting]
         for where in parts.values():
-            mine, theirs = (read("by place", s, start=where) for s in (setting, "YaRN by 2"))
-            row.append(shown(dearer(mine, theirs)))
-        rows.append(row)
-    last = parts[f"{LENGTH - 4 * BLOCK} to {LENGTH - 1}"]
-    groups = []
-    for name, texts in {"seen": SEEN, "unseen": UNSEEN}.items():
-        pair = (of(texts, read("by place", s, start=last)) for s in ("unchanged", "YaRN by 2"))
-        groups.append(f"{name} {shown(dearer(*pair))}")
+            pair = [read("by place", s, start=where) for s in (setting, "YaRN by 2")]
+            row.append(shown(dearer(*pair)))
+        rows.append(row + _apart(*pair))
     return [
         "## Stretched to 16 384 tokens, by place\n",
-        "Nats per token more than YaRN by 2, on the same tokens.\n",
-        table(["places", *parts], rows, RIGHT),
-        f"\nUnchanged in the last column, by kind of text: {'; '.join(groups)}.\n",
+        "Nats per token more than YaRN by 2, on the same tokens. The last two columns are the one "
+        "before them for seen and unseen texts apart.\n",
+        table(["places", *parts, *KINDS], rows, RIGHT) + "\n",
         f"![{by_place_words()}](real-model-places.png)\n",
     ]
 
@@ -112,13 +122,14 @@ def _changed() -> list[str]:
             continue
         row = [setting]
         for start in range(0, SHORT, BLOCK):
-            pair = (read("changed", s, start=start) for s in (setting, "unchanged"))
+            pair = [read("changed", s, start=start) for s in (setting, "unchanged")]
             row.append(shown(dearer(*pair)))
-        rows.append(row)
-    head = ["changed", f"first {BLOCK} tokens", f"next {BLOCK}"]
+        rows.append(row + _apart(*pair))
+    head = ["changed", f"first {BLOCK} tokens", f"next {BLOCK}", *KINDS]
     return [
         f"## One thing changed, within {SHORT} tokens\n",
-        "Nats per token more than unchanged.\n",
+        "Nats per token more than unchanged; the last two columns are the one before them for seen "
+        "and unseen texts apart.\n",
         table(head, rows, RIGHT) + "\n",
     ]
 
@@ -140,20 +151,53 @@ def _in_front() -> list[str]:
     ]
 
 
-def _told() -> list[str]:
+def _held() -> list[str]:
+    part = range(TRAINED + 2 * BLOCK, TRAINED + 4 * BLOCK)
+    yarn = read("by place", "YaRN by 2", start=part)
+    rows = [["unchanged", shown(dearer(read("by place", "unchanged", start=part), yarn))]]
+    rows += [
+        [setting, shown(dearer(read("held", setting, start=part), yarn))]
+        for setting in measured("held", HOLDING)
+    ]
+    return [
+        "## Some pairs held\n",
+        f"Tokens {TRAINED + 2 * BLOCK} to {TRAINED + 4 * BLOCK - 1}: nats per token more than YaRN "
+        f"by 2. Held pairs see each distance of {TRAINED} or more as the one that is named, and "
+        "smaller distances as they are.\n",
+        table(["held", "more than YaRN by 2"], rows, RIGHT) + "\n",
+    ]
+
+
+def _removed() -> list[str]:
     rows = []
-    for setting in measured("told", STRETCHED):
-        for context in CONTEXTS:
-            for distance in [d for d in DISTANCES if d < context]:
-                where = {"context": context, "distance": distance}
-                fields = ("copy, same", "copy, another order", "copy, never told", "digits",
-                          "digits, never told")  # fmt: skip
-                cells = (_mean(read("told", setting, field, **where)) for field in fields)
-                rows.append([f"{setting}, {context} tokens, told {distance} back", *cells])
-    if not rows:
-        return []
-    head = ["", "same tokens again", "in another order", "never told", "digits right",
-            "of a code never told"]  # fmt: skip
+    for setting in measured("removed", REMOVED):
+        row = [setting]
+        for start in range(0, SHORT, BLOCK):
+            pair = read("removed", setting, start=start), read("changed", "unchanged", start=start)
+            row.append(shown(dearer(*pair)))
+        rows.append(row)
+    return [
+        "Pairs that are left out of all scores, where those above only stand still:\n",
+        table(["left out", f"first {BLOCK} tokens", f"next {BLOCK}"], rows, RIGHT) + "\n",
+    ]
+
+
+def _told() -> list[str]:
+    rows, fields = [], ("copy, same", "copy, another order", "copy, never told", "digits",
+                        "digits, never told")  # fmt: skip
+    questions: dict[str, Mapping[int, Sequence[int]]] = {
+        "told": {n: [d for d in DISTANCES if d < n] for n in CONTEXTS},
+        "told closely": CLOSELY,
+    }
+    for question, contexts in questions.items():
+        for setting in measured(question, STRETCHED):
+            for context, distances in contexts.items():
+                for distance in distances:
+                    where = {"context": context, "distance": distance}
+                    cells = (_mean(read(question, setting, field, **where)) for field in fields)
+                    rows.append([setting, str(context), str(distance), *cells])
+    head = ["", "tokens", "given so far back", "same tokens again", "in another order",
+            "never given", "digits right", "of a code never given"]  # fmt: skip
     return [
         "## Is what stands far back found?\n",
         "Twenty rare tokens come again, after so many others: nats per token, means over "
@@ -163,5 +207,47 @@ def _told() -> list[str]:
     ]
 
 
+def _heads() -> list[str]:
+    rows = [
+        [f"layer {layer}, head {head}", *(f"{value:.2f}" for value in values)]
+        for (layer, head), values in looking_back()[:HEADS]
+    ]
+    everybody = [values for _, values in looking_back()]
+    rows.append(
+        [
+            f"all {len(everybody)} heads, mean",
+            *(f"{fmean(v):.2f}" for v in zip(*everybody, strict=True)),
+        ]
+    )
+    eights = [f"pairs {i} to {i + 7}" for i in range(0, 32, 8)]
+    head = ["", "one back", "first token", "mean distance", *eights]
+    return [
+        "## Where heads look\n",
+        f"The {HEADS} heads that look one token back most, in the first {BLOCK} tokens of the "
+        "texts, means over texts: shares of a query's weight, the mean distance in tokens, and "
+        "how much of the lengths of queries and keys, multiplied pair by pair, belongs to each "
+        "eight of the pairs. Layers and heads count from 0.\n",
+        table(head, rows, RIGHT) + "\n",
+    ]
+
+
+def _without_heads() -> list[str]:
+    names = {
+        "none": "all heads",
+        "one back": f"without the {HEADS} that look one back most",
+        "others": f"without {HEADS} others of their layers",
+    }
+    rows = []
+    for setting, name in names.items():
+        copied, text = (read("without heads", setting, field) for field in ("copy", "nats"))
+        rows.append([name, _mean(copied), _mean(text)])
+    return [
+        "What these heads read is taken away, or what as many others of the same layers do (four "
+        "draws). Twenty rare tokens come again after 100 others; and the text is read without "
+        "them. Nats per token:\n",
+        table(["", "tokens that come again", "the text"], rows, RIGHT) + "\n",
+    ]
+
+
 def _mean(records: Sequence[Measured]) -> str:
-    return f"{sum(record.value for record in records) / len(records):.2f}"
+    return f"{fmean(record.value for record in records):.2f}"
