@@ -79,7 +79,7 @@ def where_it_looks(weights: Float[Tensor, "length length"], name: str) -> Figure
     """Attention weights of one head: a row for each query."""
     fig, ax = figure(5.6, 4.4)
     draw_heat_map(ax, weights, 1.0, fig=fig)
-    ax.set(title=f"{name}: {one_back(weights):.0%} of its weight lies one token back",
+    ax.set(title=f"{name}: {one_back(weights):.0%} of its weight one back",
            xlabel="key (place in the text, tokens)", ylabel="query")  # fmt: skip
     return fig
 

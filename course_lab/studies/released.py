@@ -179,10 +179,7 @@ REMOVED = {f"pairs {a} to {b} removed": range(a, b + 1) for a, b in ((24, 31), (
 SHIFTS = (1_000, 100_000)
 CONTEXTS = (4_000, 8_000, 15_000)
 DISTANCES = (100, 1_000, 3_900, 7_900, 14_900)
-CLOSELY = {
-    8_000: (500, 2_000, 4_500, 5_500, 6_500, 7_500),
-    12_000: (500, 2_000, 4_500, 6_500, 9_000, 11_500),
-}
+CLOSELY = {8_000: (500, 2_000, 4_500, 5_500, 6_500, 7_500)}
 HOLDING = {
     f"pairs {a} to {b} held at {seen_as}": (range(a, b + 1), seen_as)
     for a, b, seen_as in ((20, 31, TRAINED - 1), (20, 31, 12_000), (8, 19, TRAINED - 1))
@@ -269,7 +266,7 @@ def told(unit: Unit) -> Result:
 
 
 def told_closely(unit: Unit) -> Result:
-    """The same at more distances, just within the trained length and half as far again."""
+    """The same at more distances, within the trained length."""
     return _told(unit, CLOSELY)
 
 
@@ -434,10 +431,7 @@ QUESTIONS: dict[str, tuple[Callable[[Unit], Result], Sequence[str]]] = {
     "by place": (by_place, list(STRETCHED)),
     "heads": (heads, ["unchanged"]),
     "without heads": (without_heads, ["none", "one back", "others"]),
-    "told closely": (
-        told_closely,
-        ["unchanged", "YaRN by 2", "NTK-aware by 2", "interpolation by 2"],
-    ),
+    "told closely": (told_closely, ["unchanged", "YaRN by 2"]),
     "held": (when_held, list(HOLDING)),
     "alone": (read_alone, ["unchanged"]),
 }

@@ -5,6 +5,7 @@ import pytest
 from course_lab import findings
 from course_lab.findings import Finding, FindingError, Measured, finding, read
 from course_lab.zoo import Record
+from tools.pages.findings import Found
 
 ROPE = [Record("rope", "small", s, None, 1.0, 0, 512, (3.0 + s, 3.2 + s), "a") for s in range(3)]
 HOME = [r._replace(length=128, bits=(1.0, 1.4)) for r in ROPE]
@@ -88,3 +89,30 @@ def test_fewer_than_six_texts_or_others_carry_nothing():
     others = [record._replace(seed=f"other {record.seed}") for record in six]
     with pytest.raises(FindingError, match="measure both sides on all"):
         Finding("F4", "It costs.", {"dear": six}, {"cheap": others}).check()
+
+
+# What a released model says of a finding ---------------------------------------------------------
+
+
+def test_a_finding_says_which_others_it_answers():
+    six = of_texts([1, 2, 3, 4, 5, 6])
+    one = Finding("F5", "It holds.", {"a": six}, {"b": six}, {"F1": "holds", "F2": "differs"})
+    one.check()
+    assert read(one.stored()).asks == {"F1": "holds", "F2": "differs"}
+
+
+@pytest.mark.parametrize("asks", [{"F1": "maybe"}, {"1": "holds"}])
+def test_an_answer_of_another_kind_is_refused(asks):
+    six = of_texts([1, 2, 3, 4, 5, 6])
+    with pytest.raises(FindingError, match="F5 answers .* one of holds, differs, does not hold"):
+        Finding("F5", "It holds.", {"a": six}, {"b": six}, asks).check()
+
+
+def test_the_page_gives_each_answer_with_its_number():
+    small = Finding("F1", "It rises.", {"far": RIGHT}, {"chance": 0.1})
+    dear, cheap = of_texts([2, 3, 4, 5, 6, 7]), of_texts([1, 2, 3, 4, 5, 6.6])
+    large = Finding("F5", "It rises.", {"a": dear}, {"b": cheap}, {"F1": "differs"})
+    everywhere = [Found(one, "16_a_real_model.ipynb", "cell") for one in (small, large)]
+    first, second = (one.row(everywhere)[-1] for one in everywhere)
+    assert (first, second) == ("differs (F5: +0.900 ± 0.100)", "is of one")
+    assert everywhere[0].row(everywhere[:1])[-1] == "not measured"

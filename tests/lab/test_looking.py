@@ -1,5 +1,7 @@
 """Looking into a decoder: what is seen is what the model computes with."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -34,6 +36,22 @@ def test_rows_sum_to_one_and_nothing_looks_ahead():
     seen = looking.weights(model_with(lambda layer: Shaw(8, 3)), torch.arange(9))
     torch.testing.assert_close(seen.sum(dim=-1), torch.ones(2, 2, 9))
     assert not seen.triu(1).any()
+
+
+def test_heads_that_share_keys_have_the_same_and_weigh_them_alone():
+    torch.manual_seed(0)
+    model = Decoder(replace(CONFIG, num_kv_heads=1), Rotary(8))
+    for looks in looking.by_layer(model, torch.randint(11, (7,))):
+        assert torch.equal(looks.k[0], looks.k[1]) and not torch.equal(looks.q[0], looks.q[1])
+        for q, k, weights in zip(looks.q, looks.k, looks.weights, strict=True):
+            for i in range(7):
+                expected = (k[: i + 1] @ q[i] / 8**0.5).softmax(dim=0)
+                torch.testing.assert_close(weights[i, : i + 1], expected)
+
+
+def test_the_share_one_back_is_a_mean_over_queries_that_have_one():
+    weights = torch.tensor([[1.0, 0, 0], [0.25, 0.75, 0], [0.5, 0.5, 0]])
+    assert looking.one_back(weights) == 0.375
 
 
 def test_no_hook_stays():

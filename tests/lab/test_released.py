@@ -13,9 +13,11 @@ from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM
 
 from course_lab import released
 from course_lab.errors import CourseError
+from course_lab.instruments.interventions import held
 from course_lab.released.installed import installed
 from course_lab.released.reading import at_this_place, losses
 from course_lab.released.texts import FOLDER, LENGTH, TEXTS, text, tokens
+from course_lab.studies import released as study
 from course_lib.encodings import ALiBi, Rotary, T5Bias
 from course_lib.model.decoder import Cache
 
@@ -291,3 +293,50 @@ def test_losses_do_not_depend_on_the_pieces(model):
 def test_texts_are_long_enough_and_small(model):
     assert all(len(tokens(model, name)) == LENGTH for name in TEXTS)
     assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 400_000
+
+
+# What the study does to it -----------------------------------------------------------------------
+
+
+def test_held_pairs_are_those_of_the_small_models(model, monkeypatch):
+    monkeypatch.setattr(study, "TRAINED", 20)
+    ids = tokens(model, "typing", 48)
+    ours = losses(model.with_scheme(study.Held(range(20, 32), 30)), ids)
+    other = losses(held(model, range(20, 32), limit=19, seen_as=30), ids)
+    assert torch.allclose(ours, other, atol=1e-4)
+    assert torch.equal(ours[:18], losses(model, ids)[:18])  # nothing is far yet
+    assert (ours[20:] - losses(model, ids)[20:]).abs().max() > 0.01
+
+
+def test_heads_are_taken_out_of_a_copy(model):
+    ids = tokens(model, "typing", 40)
+    before = losses(model, ids)
+    without = study.without(model, [(1, 2), (1, 0)])
+    weight = without.blocks[1].attention.to_out.weight.unflatten(1, (9, 64))
+    kept = [head for head in range(9) if head not in (0, 2)]
+    assert not weight[:, [0, 2]].any()
+    original = model.blocks[1].attention.to_out.weight.unflatten(1, (9, 64))
+    assert torch.equal(weight[:, kept], original[:, kept])
+    assert torch.equal(losses(model, ids), before)
+    assert torch.equal(losses(study.without(model, []), ids), before)
+
+
+def test_the_control_takes_as_many_other_heads_of_the_same_layers():
+    heads = [(3, 1), (3, 2), (7, 8)]
+    for seed in range(20):
+        others = study._others(heads, torch.Generator().manual_seed(seed))
+        assert [layer for layer, _ in others] == [3, 3, 7]
+        assert not set(others) & set(heads) and len(set(others)) == 3
+
+
+def test_a_text_holds_what_is_asked_for(model):
+    """The row of rare tokens stands as far back as the study says, from its second coming on."""
+    draw = torch.Generator().manual_seed(0)
+    for secret in study._placed([5, 300], draw):
+        assert len(secret.rare) == 20 and secret.rare.min() >= study.RARE[0]
+        said = model.text(secret.line)
+        assert said.startswith("\nThe code of ") and said.strip()[-6:-1].isdigit()
+
+
+def test_records_of_the_study_are_of_todays_code():
+    assert not study.STUDY.missing()
