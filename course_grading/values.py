@@ -194,5 +194,8 @@ def short(value: Any) -> str:
         return " ".join(repr(value).split()).replace("[ ", "[")
     if isinstance(value, tuple):
         return "(" + ", ".join(short(item) for item in value) + ("," * (len(value) == 1)) + ")"
-    text = f"{value:.6g}" if isinstance(value, float) else repr(value)
+    if isinstance(value, dict):
+        text = "{" + ", ".join(f"{key!r}: {short(item)}" for key, item in value.items()) + "}"
+    else:
+        text = f"{value:.6g}" if isinstance(value, float) else repr(value)
     return text if len(text) <= 400 else text[:397] + "..."

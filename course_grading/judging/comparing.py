@@ -348,7 +348,7 @@ def _container_problem(right: Right, got: Any) -> Problem | None:
         if sequence and all(isinstance(item, str) for item in expected):
             wanted += f", {short(expected)}"
         return Problem(f"  should return {wanted}, got {short(got)}", form=True)
-    problems = [(key, disagreement(right.item(key), got[key])) for key in keys]
+    problems = [(key, _item_problem(right.item(key), got[key])) for key in keys]
     wrong = [(key, problem) for key, problem in problems if problem]
     for key, problem in sorted(wrong, key=lambda pair: not pair[1].form):
         message = problem.says
@@ -358,6 +358,12 @@ def _container_problem(right: Right, got: Any) -> Problem | None:
             message = f"  in result[{key!r}]:\n{message}"
         return Problem(message, problem.form, problem.pictured)
     return None
+
+
+def _item_problem(right: Right, got: Any) -> Problem | None:
+    if got is None and right.value is not None:
+        return Problem(_expected_got(right.value, got).says, form=True)
+    return disagreement(right, got)
 
 
 def _tensor_problem(right: Right, got: Any) -> Problem | None:

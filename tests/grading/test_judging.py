@@ -22,7 +22,7 @@ from course_grading.judging import judge
 from course_grading.judging.asking import ask_all, draw
 from course_grading.judging.comparing import SECOND_CALL, Right, disagreement
 from course_grading.judging.verdicts import Verdict
-from course_grading.values import allowed, decode, difference, encode
+from course_grading.values import allowed, decode, difference, encode, short
 from course_lab.figures.style import png
 
 SCALE = function(1)
@@ -155,6 +155,22 @@ def test_the_first_thing_wrong_is_named(answer: Callable[..., Any], says: str) -
     verdict = verdict_on(SCALE, answer)
     assert verdict.verdict == "failed" and says in verdict.message
     assert verdict.message.startswith("scale_1(x=tensor([1., 2., 3.]), factor=2)")
+
+
+def test_an_item_that_is_none_is_shown_as_one() -> None:
+    right = {"base": 500.0, "table": torch.zeros(20)}
+    for name, expected in (("base", "500"), ("table", "tensor of shape (20,), float32")):
+        problem = disagreement(Right(right, right), {**right, name: None})
+        assert problem is not None
+        says = f"  in result['{name}']:\n  expected  {expected}\n  got       None"
+        assert problem.says == says
+
+
+def test_a_dictionary_is_shown_by_its_keys() -> None:
+    value = {"q.weight": torch.zeros(4, 5), "heads": 2, "more": {"base": 1 / 3}}
+    shown = "{'q.weight': tensor of shape (4, 5), float32, 'heads': 2, 'more': {'base': 0.333333}}"
+    assert short(value) == shown
+    assert len(short({name: torch.zeros(20) for name in range(100)})) == 400
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,10 @@ def _writing(
     return to_file
 
 
+def _by_share(q_heads: int, kv_heads: int) -> tuple[int, int]:
+    return q_heads, kv_heads if q_heads == kv_heads else q_heads // kv_heads
+
+
 def _cases(rng: Random) -> list[Case]:
     draw = torch.Generator().manual_seed(rng.randrange(2**31))
 
@@ -106,6 +110,14 @@ EXERCISE = Implement(
                 "Where keys have fewer heads, cutting their rows into num_heads parts cuts heads "
                 "into pieces. Keys have num_kv_heads heads.",
                 _writing(heads=lambda q_heads, kv_heads: (q_heads, q_heads))),
+        Mistake("keys cut into num_heads // num_kv_heads parts",
+                "This is the number of query heads that share a key head. Keys have num_kv_heads "
+                "heads. The two are the same for 64 and 8 heads, or for 4 and 2, so a released "
+                "converter had this fault unseen (llama.cpp, pull request 3364).",
+                _writing(heads=_by_share)),
+        Mistake("queries moved with the key head count",
+                "Queries have num_heads heads, each of them as wide as a key head.",
+                _writing(heads=lambda q_heads, kv_heads: (kv_heads, kv_heads))),
         Mistake("the inverse order",
                 "You write the order 0, 2, 4, 6, 1, 3, 5, 7, which makes halves of neighbours. The "
                 "file has neighbours: 0, 4, 1, 5, 2, 6, 3, 7.",

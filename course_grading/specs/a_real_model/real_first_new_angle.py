@@ -10,9 +10,13 @@ from course_grading.exercise import Mistake, Predict
 def _first(
     dim: int = 96, base: float = 500_000.0, trained: int = 8192, factor: float = 4.0,
     turn: float = 2 * math.pi, later: int = 0, width: int | None = None,
+    counted: float = 1.0,
 ) -> float:  # fmt: skip
-    """The length at which the fastest pair that did not go round leaves its arc."""
-    slow = [i for i in range(dim // 2) if trained * base ** (-2 * i / dim) < turn]
+    """The length at which the fastest pair that did not go round leaves its arc.
+
+    `counted`: how much larger than the model's base is the base that turns are counted with.
+    """
+    slow = [i for i in range(dim // 2) if trained * (counted * base) ** (-2 * i / dim) < turn]
     slowed: float = factor ** (2 * (slow[0] + later) / (width or dim - 2))
     return trained * slowed
 
@@ -58,6 +62,18 @@ EXERCISE = Predict(
         Mistake("how much it is slowed",
                 "This is how much the pair is slowed. The question asks for a length in tokens.",
                 lambda: _first() / 8192),
+        Mistake("turns counted with the stretched base",
+                "You count the turns that pairs make after the stretch. Which angles the model has "
+                "seen was settled before, in training with the base 500 000.",
+                lambda: _first(counted=4 ** (96 / 94))),
+        Mistake("a whole turn of the stretched pair",
+                "At this length the pair has made a whole turn. It leaves its arc earlier: in "
+                "training it did not make one.",
+                lambda: 2 * math.pi * 500_000 ** (54 / 96) * 4 ** (54 / 94)),
+        Mistake("a whole turn of the pair, not slowed",
+                "In so many tokens the pair makes a whole turn, if it is not slowed. The question "
+                "asks when the slowed pair leaves the arc of its 8 192 tokens in training.",
+                lambda: 2 * math.pi * 500_000 ** (54 / 96)),
         Mistake("turns counted with the base 10 000",
                 "You count turns with the base 10 000. This model has the base 500 000.",
                 lambda: _first(base=10_000.0)),

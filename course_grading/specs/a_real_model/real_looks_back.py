@@ -32,7 +32,7 @@ def _looking(
     *,
     shared: Callable[[Tensor, int], Tensor] = _by_groups,
     scale: Callable[[Tensor], float] = lambda q: math.sqrt(q.shape[-1]),
-    causal: bool = True,
+    later: float | None = -torch.inf,
     weigh: Callable[[Tensor], Tensor] = _weights,
     back: int = 1,
     choose: Callable[[Tensor], Tensor] = torch.argmax,
@@ -47,9 +47,8 @@ def _looking(
         """(heads, queries): what is found one back."""
         q, k = q.double(), shared(k.double(), len(q))
         scores = q @ k.mT / scale(q)
-        if causal:
-            later = torch.ones(scores.shape[-2:]).triu(1) == 1
-            scores = scores.masked_fill(later, -torch.inf)
+        if later is not None:
+            scores = scores.masked_fill(torch.ones(scores.shape[-2:]).triu(1) == 1, later)
         return weigh(scores).diagonal(-back, -2, -1)
 
     looks_back.by_query = by_query  # type: ignore[attr-defined]
@@ -67,14 +66,16 @@ def _clear(q: Tensor, k: Tensor) -> bool:
 
 WRONG: dict[str, Callable[[Tensor, Tensor], int]] = {
     "in turn": _looking(shared=_in_turn),
-    "unmasked": _looking(causal=False),
+    "unmasked": _looking(later=None),
+    "masked by 0": _looking(later=0.0),
     "scores": _looking(weigh=lambda scores: scores),
+    "over queries": _looking(weigh=lambda scores: scores.softmax(dim=-2)),
     "not scaled": _looking(scale=lambda q: 1.0),
     "scaled twice": _looking(scale=lambda q: q.shape[-1]),
     "by length": _looking(scale=lambda q: math.sqrt(q.shape[1])),
     "by heads": _looking(scale=lambda q: math.sqrt(q.shape[0])),
     "itself": _looking(back=0),
-    "ahead": _looking(back=-1, causal=False),
+    "ahead": _looking(back=-1, later=None),
     "last": _looking(queries=lambda found: found[:, -1]),
     "least": _looking(choose=torch.argmin),
 }
@@ -97,8 +98,9 @@ def _cases(rng: Random) -> list[Case]:
     return [
         case(4, 2, 5, 6), case(8, 1, 7, 16, dtype=torch.float64), case(6, 6, 20, 4, 3.0),
         case(12, 4, 3, 8), case(6, 2, 2, 10), case(1, 1, 4, 2), case(9, 3, 12, 8, 0.3),
-        *[case(9, 3, 4 + place, 8, 2.0, unlike=wrong) for place, wrong in enumerate(WRONG)],
-        *[case(12, 4, 6, 6, 3.0, unlike=wrong) for wrong in WRONG],
+        # heads, length and width are far from each other, so that no scale is near another
+        *[case(9, 3, 4, 24, 1.0, unlike=wrong) for wrong in WRONG],
+        *[case(16, 4, 12, 3, 2.0, unlike=wrong) for wrong in WRONG],
     ]  # fmt: skip
 
 
@@ -131,6 +133,14 @@ EXERCISE = Implement(
                 "Your softmax counts keys that stand after the query. The model is causal: their "
                 "weight is 0.",
                 WRONG["unmasked"]),
+        Mistake("scores of later keys set to 0",
+                "A score of 0 still gets a weight: exp(0) is 1. Set the scores of later keys to "
+                "minus infinity before the softmax.",
+                WRONG["masked by 0"]),
+        Mistake("softmax over the queries",
+                "Your softmax runs over the queries. A query shares its weight among keys: the "
+                "weights of each query add up to 1.",
+                WRONG["over queries"]),
         Mistake("scores compared, and not weights",
                 "You compare scores. A head may have large scores everywhere: only the softmax "
                 "says which share of its weight a key gets.",

@@ -14,11 +14,12 @@ Config = dict[str, Any]
 
 
 def _of(config: Config) -> Config:
-    return config.get("rope_parameters") or {}
+    parameters: Config = config.get("rope_parameters", {})
+    return parameters
 
 
 def _base(config: Config) -> float:
-    base: float = _of(config).get("rope_theta", config.get("rope_theta"))
+    base: float = (config | _of(config))["rope_theta"]
     return base
 
 
@@ -34,7 +35,6 @@ def _stretching(
     trained: Callable[[Config], int] = _trained,
     ratio: Callable[[Config, float], float] = lambda config, ratio: ratio,
     short: Callable[[Config, int], bool] = lambda config, length: length <= _trained(config),
-    more: Callable[[Config, int], Config] = lambda config, length: {},
     names: Callable[[Config], Config] = lambda parameters: parameters,
 ) -> Callable[[Config, int], Config]:
     """The parameters, or what becomes of them when one of these choices is another."""
@@ -47,9 +47,19 @@ def _stretching(
             "rope_theta": base(config),
             "factor": ratio(config, length / trained(config)),
             "original_max_position_embeddings": trained(config),
-        } | more(config, length))  # fmt: skip
+        })  # fmt: skip
 
     return parameters_for
+
+
+def _by_factor(config: Config) -> int:
+    return int(config["max_position_embeddings"] / _of(config).get("factor", 1))
+
+
+def _left_as_it_was(config: Config, length: int) -> Config:
+    if "factor" in _of(config) and length <= config["max_position_embeddings"]:
+        return _of(config)
+    return _stretching()(config, length)
 
 
 def _cases(rng: Random) -> list[Case]:
@@ -68,6 +78,7 @@ def _cases(rng: Random) -> list[Case]:
                       "original_max_position_embeddings": length}  # fmt: skip
         return {"max_position_embeddings": int(length * factor), "rope_parameters": parameters}
 
+    roomy = stretched(32_768, 4.0, 1_000_000.0) | {"max_position_embeddings": 40_960}
     usual, twice = plain(8192, 100_000.0), stretched(4096, 2.0, 10_000.0)
     return [
         case(usual, 32_768), case(usual, 12_000), case(usual, 8192), case(usual, 8193),
@@ -78,22 +89,25 @@ def _cases(rng: Random) -> list[Case]:
         case(stretched(2048, 16.0, 50_000.0), 2 * rng.randint(1100, 9000)),
         case(plain(2 * rng.randint(1000, 4000), 500_000.0), 2 * rng.randint(5000, 50_000)),
         case(plain(131_072, 5_000_000.0), 128),
+        # it was stretched by more than max_position_embeddings says
+        *[case(roomy, length) for length in (30_000, 32_768, 36_000, 50_000)],
     ]  # fmt: skip
 
 
 EXERCISE = Implement(
     slug="real-parameters", title="Parameters for a longer text",
     minutes=20, points=3, name="parameters_for",
-    reference=_stretching(), cases=_cases, forbidden=("stretched_config", "advice"),
+    reference=_stretching(), cases=_cases, forbidden=("parameters", "advice"),
     domain={
         "config": Described("a dictionary as above"),
         "length": Number(128, 262_144, whole=True),
     },
     hints=(
-        "A config that was stretched before says two lengths. Which one is the length of training?",
+        "A config that was stretched before has two lengths. Which one is the length of training?",
         "Read the base and the length of training first: parameters = "
         'config.get("rope_parameters", {}), then parameters.get("rope_theta", '
-        'config.get("rope_theta")), and in the same way the length.',
+        'config.get("rope_theta")). In the same way, take original_max_position_embeddings from '
+        "the parameters, and max_position_embeddings where they have none.",
         "Then compare: a text that is not longer than the training needs no stretch. Otherwise the "
         "factor is length / original, unrounded.",
     ),
@@ -105,11 +119,20 @@ EXERCISE = Implement(
                             short=lambda config, length: (
                                 length <= config["max_position_embeddings"]))),
         Mistake("no stretch up to the stretched length",
-                "A config that was stretched before keeps its text up to "
-                "max_position_embeddings only because it is stretched. Beyond the length of "
-                "training it needs YaRN.",
+                "A config that was stretched before reaches max_position_embeddings only because "
+                "of its stretch. Beyond the length of training the model needs YaRN.",
                 _stretching(short=lambda config, length: (
                     length <= config["max_position_embeddings"]))),
+        Mistake("a stretched config left as it was",
+                "Up to max_position_embeddings you return the old parameters. They stretch by the "
+                "old factor, which is not what this length needs.",
+                _left_as_it_was),
+        Mistake("the length of training computed from the factor",
+                "You divide max_position_embeddings by the old factor. A config need not be "
+                "stretched by exactly this ratio: original_max_position_embeddings says the "
+                "length of training.",
+                _stretching(trained=_by_factor,
+                            short=lambda config, length: length <= _by_factor(config))),
         Mistake("the old factor kept on top",
                 "You multiply by the factor that the config had. The new parameters stand in place "
                 "of the old ones, and are counted from the length of training.",

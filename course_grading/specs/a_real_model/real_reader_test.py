@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -74,12 +74,20 @@ def _row_by_row(file: File) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def _query_count(weight: Tensor, file: File) -> Tensor:
-    """Keys cut into as many parts as there are query heads, where their rows can be."""
+    """Keys moved in as many parts as there are query heads; it raises if these do not fit."""
+    return _by_parts(weight, file, file["num_heads"])
+
+
+def _share(weight: Tensor, file: File) -> Tensor:
+    """Keys moved in as many parts as there are query heads for each key head."""
     heads, kv_heads = file["num_heads"], file["num_kv_heads"]
-    if file["layout"] == "half" or len(weight) % (2 * heads):
-        return _in_halves(_heads(weight, kv_heads), file["layout"])
-    parts = _in_halves(_heads(weight, heads), file["layout"])
-    return _heads(parts.flatten(0, 1), kv_heads)
+    return _by_parts(weight, file, heads if heads == kv_heads else heads // kv_heads)
+
+
+def _by_parts(weight: Tensor, file: File, parts: int) -> Tensor:
+    if file["layout"] == "interleaved":
+        weight = _in_halves(_heads(weight, parts), file["layout"]).flatten(0, 1)
+    return _heads(weight, file["num_kv_heads"])
 
 
 def _first_head_only(by_head: Tensor, layout: str) -> Tensor:
@@ -87,7 +95,7 @@ def _first_head_only(by_head: Tensor, layout: str) -> Tensor:
 
 
 def _file(
-    heads: int = 4, kv_heads: int = 2, width: int = 8, dim: int = 6, base: float = 500.0,
+    heads: int = 6, kv_heads: int = 2, width: int = 8, dim: int = 6, base: float = 500.0,
     layout: str = "interleaved", dtype: torch.dtype = torch.float32,
 ) -> File:  # fmt: skip
     draw = torch.Generator().manual_seed(heads)
@@ -115,11 +123,24 @@ def _compare(
             assert not ladder_seen or ((ladder / expected - 1).abs() <= tolerance).all()
 
 
+def _compared(
+    name: str, why: str, seen: tuple[bool, ...] = (True, False),
+    sizes: tuple[dict[str, Any], ...] = ({}, {"heads": 4}), **choice: Any,
+) -> Iterator[Mistake]:  # fmt: skip
+    """A mistake that goes by one choice, whether dtypes are compared, and for each of these sizes.
+
+    With four query heads and two key heads one wrong version is right.
+    """
+    for dtype_seen in seen:
+        for size in sizes:
+            yield Mistake(name, why, partial(_compare, dtype_seen=dtype_seen, **size, **choice))
+
+
 @mistake("accepts every version",
          "Nothing was raised for any version. Compare numbers: a reader that moves the wrong rows "
          "returns the right shapes.")  # fmt: skip
 def _test_shapes(read: Read) -> None:
-    q, k, ladder = read(_file())
+    q, k, ladder = read(_file(heads=4))
     assert q.shape == (4, 8, 6) and k.shape == (2, 8, 6) and len(ladder) == 4
 
 
@@ -151,8 +172,12 @@ EXERCISE = WriteTest(
         Version("queries not moved", False, _reading(moved="k"),
                 "Its keys are right: compare queries, too."),
         Version("keys moved with the query head count", False, _reading(keys=_query_count),
-                "It is right where there are as many key heads as query heads, and where the rows "
-                "of keys cannot be cut into so many pairs: give fewer key heads, and wide ones."),
+                "It is right where there are as many key heads as query heads: give fewer key "
+                "heads."),
+        Version("keys cut into num_heads // num_kv_heads parts", False, _reading(keys=_share),
+                "It is right for 4 query heads and 2 key heads, and for 64 and 8: there "
+                "num_heads // num_kv_heads is num_kv_heads. Give other numbers, such as 6 and 2. A "
+                "released converter had this fault unseen (llama.cpp, pull request 3364)."),
         Version("only the first head moved", False, _reading(move=_first_head_only),
                 "It is right for one head: give several, and compare all of them."),
         Version("heads taken as the inner axis", False,
@@ -182,58 +207,44 @@ EXERCISE = WriteTest(
                 "Give weights in another dtype, and compare dtypes."),
         Version("weights rounded to bfloat16", False,
                 _reading(result=lambda w: w.bfloat16().to(w.dtype)),
-                "Its numbers are off by some thousandths. The task promises exact numbers."),
+                "Most of its numbers are off by some thousandths, but whole numbers up to 256 are "
+                "not. Give numbers with many digits, and compare them exactly."),
     ),
     hints=(
-        "Make a small file whose rows you can recognise: torch.arange(rows * dim) as numbers. Then "
-        "write down which row must stand where, for a head of width 8.",
+        "Make a small file whose rows you can recognise: 1000.5 + torch.arange(rows * dim) as "
+        "numbers. Then write down which row must stand where, for a head of width 8.",
         "In an interleaved file row 2 i of a head belongs to place i, and row 2 i + 1 to place "
         "i + width / 2. In a file in halves every row stays.",
-        "Make faults visible: more query heads than key heads, heads of width 8 or more, another "
-        "number of columns than the width of a head, a base that is not 10 000, both layouts, two "
-        "dtypes. Compare numbers exactly, and frequencies to 1e-4 of each.",
+        "Make faults visible: three query heads for each of two key heads, heads of width 8 or "
+        "more, another number of columns than the width of a head, a base that is not 10 000, both "
+        "layouts, two dtypes. Compare numbers exactly, and frequencies to 1e-4 of each.",
     ),
     mistakes=(
         _test_shapes,
-        *(
-            Mistake("interleaved files only",
-                    "A version passes that moves rows whatever the file says. Give a file in "
-                    "halves, too.",
-                    partial(_compare, layouts=("interleaved",), dtype_seen=seen))
-            for seen in (True, False)
-        ),
-        Mistake("dtypes not looked at",
-                "A version passes that returns float32 whatever it is given. Compare dtypes, for "
-                "weights in two of them.",
-                partial(_compare, dtype_seen=False)),
-        *(
-            Mistake("as many key heads as query heads",
-                    "A version passes that moves keys with the query head count. Give fewer key "
-                    "heads.",
-                    partial(_compare, kv_heads=4, dtype_seen=seen))
-            for seen in (True, False)
-        ),
-        *(
-            Mistake("frequencies not looked at",
-                    "Versions pass whose frequencies are wrong. Compare them, too.",
-                    partial(_compare, ladder_seen=False, dtype_seen=seen))
-            for seen in (True, False)
-        ),
-        *(
-            Mistake("keys not looked at",
-                    "Versions pass whose keys are wrong. Compare them as you compare queries.",
-                    partial(_compare, keys_seen=False, dtype_seen=seen))
-            for seen in (True, False)
-        ),
-        *(
-            Mistake("base 10 000 only",
-                    "A version passes that has 10 000 written in it. Give another base.",
-                    partial(_compare, base=10_000.0, dtype_seen=seen))
-            for seen in (True, False)
-        ),
-        Mistake("asks for equality of frequencies",
-                "Right versions have frequencies in float32 or float64, which agree to one part in "
-                "100 000. Allow a small difference.",
-                partial(_compare, tolerance=0.0)),
+        *_compared("interleaved files only",
+                   "A version passes that moves rows whatever the file says. Give a file in "
+                   "halves, too.",
+                   layouts=("interleaved",)),
+        *_compared("dtypes not looked at",
+                   "A version passes that returns float32 whatever it is given. Compare dtypes, "
+                   "for weights in two of them.",
+                   seen=(False,)),
+        *_compared("as many key heads as query heads",
+                   "A version passes that moves keys with the query head count. Give fewer key "
+                   "heads.",
+                   sizes=({"kv_heads": 6},)),
+        *_compared("frequencies not looked at",
+                   "Versions pass whose frequencies are wrong. Compare them, too.",
+                   ladder_seen=False),
+        *_compared("keys not looked at",
+                   "Versions pass whose keys are wrong. Compare them as you compare queries.",
+                   sizes=({}, {"width": 12}), keys_seen=False),
+        *_compared("base 10 000 only",
+                   "A version passes that has 10 000 written in it. Give another base.",
+                   base=10_000.0),
+        *_compared("asks for equality of frequencies",
+                   "Right versions have frequencies in float32 or float64, which agree to one part "
+                   "in 100 000. Allow a small difference.",
+                   tolerance=0.0),
     ),
 )  # fmt: skip

@@ -162,3 +162,78 @@ def to_file(weights, num_heads, num_kv_heads):
             tensor = tensor.flip(1)
         written[name] = tensor
     return written
+
+# %% right
+# style: places in a copy are filled head by head
+def to_file(weights, num_heads, num_kv_heads):
+    new = {}
+    for name, tensor in weights.items():
+        new[name] = tensor.clone()
+        if not (is_query(name) or is_key(name)):
+            continue
+        heads = num_heads if is_query(name) else num_kv_heads
+        d = tensor.shape[0] // heads
+        for h in range(heads):
+            new[name][h * d : (h + 1) * d : 2] = tensor[h * d : h * d + d // 2]
+            new[name][h * d + 1 : (h + 1) * d : 2] = tensor[h * d + d // 2 : (h + 1) * d]
+    return new
+
+# %% wrong
+# because: the fault of a released converter: right where num_heads is the square of num_kv_heads
+# named: keys cut into num_heads // num_kv_heads parts
+def to_file(weights, num_heads, num_kv_heads):
+    def permute(tensor, heads, kv_heads):
+        if kv_heads != heads:
+            heads //= kv_heads
+        shape = heads, 2, tensor.shape[0] // heads // 2, *tensor.shape[1:]
+        return tensor.reshape(shape).swapaxes(1, 2).reshape(tensor.shape)
+
+    written = {}
+    for name, tensor in weights.items():
+        if is_query(name):
+            tensor = permute(tensor, num_heads, num_heads)
+        elif is_key(name):
+            tensor = permute(tensor, num_heads, num_kv_heads)
+        written[name] = tensor
+    return written
+
+# %% wrong
+# because: one count of heads for both
+# named: queries moved with the key head count
+def to_file(weights, num_heads, num_kv_heads):
+    return {
+        n: moved(t, num_kv_heads) if is_query(n) or is_key(n) else t for n, t in weights.items()
+    }
+
+# %% wrong
+# because: it is the rows that make the numbers of a query
+def to_file(weights, num_heads, num_kv_heads):
+    written = dict(weights)
+    for name, tensor in weights.items():
+        if (is_query(name) or is_key(name)) and tensor.ndim == 2:
+            columns = tensor.shape[1]
+            order = order_of(columns) + [columns - 1] * (columns % 2)
+            written[name] = tensor[:, order]
+    return written
+
+# %% wrong
+# because: layer 11 has two digits
+def to_file(weights, num_heads, num_kv_heads):
+    import re
+
+    written = dict(weights)
+    for name, tensor in weights.items():
+        if re.match(r"blk\.\d\.attn_[qk]\.", name):
+            written[name] = moved(tensor, num_heads if is_query(name) else num_kv_heads)
+    return written
+
+# %% wrong
+# because: the width of a head is not the width of the model divided by the number of heads
+def to_file(weights, num_heads, num_kv_heads):
+    width = weights["token_embd.weight"].shape[1] // num_heads
+    written = dict(weights)
+    for name, tensor in weights.items():
+        if is_query(name) or is_key(name):
+            by_head = tensor.reshape(num_heads if is_query(name) else num_kv_heads, width, -1)
+            written[name] = by_head[:, order_of(width)].reshape(tensor.shape)
+    return written

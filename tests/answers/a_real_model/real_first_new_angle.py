@@ -29,9 +29,16 @@ first_length = 8192 * 4 ** (58 / 94)  # named: half a turn taken for a turn
 first_length = 8192 * 4 ** (54 / 96)  # named: slowed by the base times 4
 first_length = 4 ** (54 / 94)  # named: how much it is slowed
 first_length = 8192 * 4 ** (76 / 94)  # named: turns counted with the base 10 000
+first_length = 8192 * 4 ** (48 / 94)  # named: turns counted with the stretched base
+first_length = 22_373  # named: a whole turn of the stretched pair
+first_length = 10_089  # named: a whole turn of the pair, not slowed
 first_length = 16_384
 first_length = 10_000
 first_length = 27
+
+# %% equal
+# because: Half a percent is allowed, and float32 rounds by much less.
+# change: .double() dropped in `exponents = torch.arange(0, 96, 2).double()`
 
 # %% equal
 # because: Exactly one turn is made by no pair.

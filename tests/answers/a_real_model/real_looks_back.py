@@ -116,6 +116,73 @@ def looks_back(q, k):
     first = by_head(q, k)[:, 1:].argmax(-1) == torch.arange(q.shape[1] - 1)
     return best(first.double().mean(-1))
 
+# %% right
+# style: key heads are not repeated
+def looks_back(q, k):
+    grouped = q.unflatten(0, (len(k), -1))
+    scores = torch.einsum("kgqd,kmd->kgqm", grouped, k).flatten(0, 1) / q.shape[-1] ** 0.5
+    place = torch.arange(q.shape[1])
+    scores[:, place[:, None] < place] = -1e9
+    return scores.softmax(-1)[:, place[1:], place[:-1]].mean(1).argmax().item()
+
+# %% right
+# style: numpy
+def looks_back(q, k):
+    import numpy as np
+
+    q, k = q.double().numpy(), k.double().numpy()
+    scores = q @ np.repeat(k, len(q) // len(k), axis=0).swapaxes(1, 2) / np.sqrt(q.shape[2])
+    raised = np.exp(scores - scores.max(-1, keepdims=True)) * np.tril(np.ones(scores.shape[1:]))
+    weights = raised / raised.sum(-1, keepdims=True)
+    return np.argmax(np.diagonal(weights, -1, 1, 2).mean(1))
+
+# %% wrong
+# because: tril makes zeros, and zeros have weights
+# named: scores of later keys set to 0
+def looks_back(q, k):
+    k = k.repeat_interleave(len(q) // len(k), dim=0)
+    weights = (q @ k.mT / math.sqrt(q.shape[-1])).tril().softmax(-1)
+    return best(weights.diagonal(-1, -2, -1).mean(-1))
+
+# %% wrong
+# because: weights of later keys are taken away after the softmax has counted them
+# named: later keys not masked
+def looks_back(q, k):
+    return best(by_head(q, k, causal=False).tril().diagonal(-1, -2, -1).mean(-1))
+
+# %% wrong
+# because: the wrong axis
+# named: softmax over the queries
+def looks_back(q, k):
+    k = k.repeat_interleave(len(q) // len(k), dim=0)
+    later = torch.ones(q.shape[1], q.shape[1]).triu(1) == 1
+    scores = (q @ k.mT / math.sqrt(q.shape[-1])).masked_fill(later, -torch.inf)
+    return best(scores.softmax(dim=1).diagonal(-1, -2, -1).mean(-1))
+
+# %% wrong
+# because: the query's own token is masked, too
+def looks_back(q, k):
+    k = k.repeat_interleave(len(q) // len(k), dim=0)
+    scores = (q @ k.mT / math.sqrt(q.shape[-1]))[:, 1:]
+    later = torch.ones(scores.shape[-2:]).triu(1) == 1
+    return best(scores.masked_fill(later, -torch.inf).softmax(-1).diagonal(0, -2, -1).mean(-1))
+
+# %% wrong
+# because: median, and not mean
+def looks_back(q, k):
+    return best(by_head(q, k).diagonal(-1, -2, -1).median(-1).values)
+
+# %% wrong
+# because: the mean weight, and not the head
+def looks_back(q, k):
+    return by_head(q, k).diagonal(-1, -2, -1).mean(-1).max().item()
+
+# %% wrong
+# because: queries that share a key head are averaged
+def looks_back(q, k):
+    shared = q.unflatten(0, (len(k), -1)).mean(dim=1)
+    return best(by_head(shared, k).diagonal(-1, -2, -1).mean(-1))
+
 # %% equal
 # because: The last axis of a matrix is axis 1, and of what has three axes axis 2.
 # change: USub dropped in `return int(weights.diagonal(-1, -2, -1).mean(dim=-1).argmax())`

@@ -147,3 +147,77 @@ def parameters_for(config, length):
 def parameters_for(config, length):
     _, base, trained, _ = read(config)
     return {"rope_type": "default", "rope_theta": base * max(1.0, length / trained)}
+
+# %% right
+# style: a copy of the old parameters is changed, the factor is a Fraction
+def parameters_for(config, length):
+    from fractions import Fraction
+
+    result = {"rope_theta": config.get("rope_theta")} | config.get("rope_parameters", {})
+    trained = result.pop("original_max_position_embeddings", config["max_position_embeddings"])
+    result.pop("factor", None)
+    result["rope_type"] = "yarn" if length > trained else "default"
+    if length > trained:
+        result["factor"] = Fraction(length, trained)
+        result["original_max_position_embeddings"] = trained
+    return result
+
+# %% wrong
+# because: good enough, it seems
+# named: a stretched config left as it was
+def parameters_for(config, length):
+    given, base, trained, longest = read(config)
+    if "factor" in given and length <= longest:
+        return dict(given)
+    return plain(base) if length <= trained else yarn(base, length / trained, trained)
+
+# %% wrong
+# because: the two lengths need not have the ratio of the factor
+# named: the length of training computed from the factor
+def parameters_for(config, length):
+    given, base, _, longest = read(config)
+    trained = int(longest / given.get("factor", 1.0))
+    return plain(base) if length <= trained else yarn(base, length / trained, trained)
+
+# %% wrong
+# because: the old stretch's keys stay
+def parameters_for(config, length):
+    given, base, trained, _ = read(config)
+    if length <= trained:
+        return {**given, **plain(base)}
+    return {**given, **yarn(base, length / trained, trained)}
+
+# %% wrong
+# because: a key that was not asked for
+def parameters_for(config, length):
+    _, base, trained, _ = read(config)
+    if length <= trained:
+        return plain(base)
+    factor = length / trained
+    return {**yarn(base, factor, trained), "attention_factor": 0.1 * math.log(factor) + 1}
+
+# %% wrong
+# because: the whole config
+def parameters_for(config, length):
+    _, base, trained, _ = read(config)
+    new = plain(base) if length <= trained else yarn(base, length / trained, trained)
+    return {**config, "rope_parameters": new}
+
+# %% wrong
+# because: the base of older configs is not looked for
+def parameters_for(config, length):
+    given, _, trained, _ = read(config)
+    base = given.get("rope_theta")
+    return plain(base) if length <= trained else yarn(base, length / trained, trained)
+
+# %% wrong
+# because: rounded
+def parameters_for(config, length):
+    _, base, trained, _ = read(config)
+    return plain(base) if length <= trained else yarn(base, round(length / trained, 2), trained)
+
+# %% wrong
+# because: counts from what the config reaches already
+def parameters_for(config, length):
+    _, base, trained, longest = read(config)
+    return plain(base) if length <= trained else yarn(base, length / longest, trained)

@@ -3,7 +3,7 @@
 # %% given
 import torch
 
-def file_of(layout, dtype=torch.float32, heads=4, kv_heads=2, width=8, dim=5, base=300.0):
+def file_of(layout, dtype=torch.float32, heads=6, kv_heads=2, width=8, dim=5, base=300.0):
     draw = torch.Generator().manual_seed(1)
     q = torch.randn(heads * width, dim, generator=draw).to(dtype)
     k = torch.randn(kv_heads * width, dim, generator=draw).to(dtype)
@@ -44,13 +44,13 @@ def test_read(read):
 # %% right
 # style: one head of the file by hand
 def test_read(read):
-    q = torch.arange(32.0).view(32, 1).repeat(1, 3).double() + 1 / 3
+    q = torch.arange(48.0).view(48, 1).repeat(1, 3).double() + 1 / 3
     k = torch.arange(100.0, 116.0).view(16, 1).repeat(1, 3).double() + 1 / 3
-    file = {"q": q, "k": k, "num_heads": 4, "num_kv_heads": 2, "base": 81.0,
+    file = {"q": q, "k": k, "num_heads": 6, "num_kv_heads": 2, "base": 81.0,
             "layout": "interleaved"}
     found_q, found_k, frequencies = read(file)
     assert found_q.dtype == found_k.dtype == torch.float64
-    for head in range(4):
+    for head in range(6):
         wanted = [head * 8 + row + 1 / 3 for row in (0, 2, 4, 6, 1, 3, 5, 7)]
         assert found_q[head, :, 0].tolist() == torch.tensor(wanted).double().tolist() or (
             (found_q[head, :, 0] - torch.tensor(wanted).double()).abs().max() < 1e-5)
@@ -66,7 +66,7 @@ def test_read(read):
 # because: shapes only
 # named: accepts every version
 def test_read(read):
-    q, k, frequencies = read(file_of("interleaved"))
+    q, k, frequencies = read(file_of("interleaved", heads=4))
     assert q.shape == (4, 8, 5)
     assert k.shape == (2, 8, 5)
     assert frequencies.shape == (4,)
@@ -137,3 +137,113 @@ def test_read(read):
 # because: float32 only
 def test_read(read):
     looked_at(read, dtypes=(torch.float32,))
+
+# %% right
+# style: scores of tokens at several distances, without looking at rows
+def test_read(read):
+    draw = torch.Generator().manual_seed(2)
+    x, y = torch.randn(2, 5, generator=draw).double()
+    for layout in ("half", "interleaved"):
+        file = file_of(layout, torch.float64, base=60.0)
+        q, k, frequencies = read(file)
+        assert q.dtype == k.dtype == torch.float64
+        for distance in (0, 1, 5, 100):
+            for head in range(6):
+                rows_q = file["q"][head * 8 : head * 8 + 8] @ x
+                rows_k = file["k"][head // 3 * 8 : head // 3 * 8 + 8] @ y
+                wanted = score = 0.0
+                for i in range(4):
+                    one, two = (2 * i, 2 * i + 1) if layout == "interleaved" else (i, i + 4)
+                    turn = torch.tensor(60.0, dtype=torch.float64) ** (-i / 4) * distance
+                    wanted += (rows_q[one] * turn.cos() - rows_q[two] * turn.sin()) * rows_k[one]
+                    wanted += (rows_q[two] * turn.cos() + rows_q[one] * turn.sin()) * rows_k[two]
+                    turn = frequencies[i].double() * distance
+                    a, b = q[head, i] @ x, q[head, i + 4] @ x
+                    score += (a * turn.cos() - b * turn.sin()) * (k[head // 3, i] @ y)
+                    score += (b * turn.cos() + a * turn.sin()) * (k[head // 3, i + 4] @ y)
+                assert abs(score - wanted) < 1e-3
+
+# %% wrong
+# because: for 4 and 2 heads, the number of heads that share one is the number of key heads
+def test_read(read):
+    looked_at(read, heads=4)
+
+# %% wrong
+# because: queries only, for 4 and 2 heads
+# named: keys not looked at
+def test_read(read):
+    looked_at(read, keys=False, heads=4)
+
+# %% wrong
+# because: the usual base, for 4 and 2 heads
+# named: base 10 000 only
+def test_read(read):
+    looked_at(read, base=10_000.0, heads=4)
+
+# %% wrong
+# because: whole numbers up to 256 stay what they are in bfloat16
+def test_read(read):
+    for layout in ("interleaved", "half"):
+        for kind in (torch.float32, torch.float64):
+            file = file_of(layout, kind)
+            for name in "qk":
+                file[name] = torch.arange(len(file[name]), dtype=kind)[:, None].repeat(1, 5)
+            q, k, frequencies = read(file)
+            assert q.dtype == k.dtype == kind
+            assert torch.equal(q, right(file["q"], 6, layout))
+            assert torch.equal(k, right(file["k"], 2, layout))
+            assert abs(frequencies[1].item() * 300.0**0.25 - 1) < 1e-4
+
+# %% wrong
+# because: the first head only
+def test_read(read):
+    for layout in ("interleaved", "half"):
+        for kind in (torch.float32, torch.float64):
+            file = file_of(layout, kind)
+            q, k, frequencies = read(file)
+            assert q.dtype == k.dtype == kind
+            assert torch.equal(q[0], right(file["q"], 6, layout)[0])
+            assert torch.equal(k[0], right(file["k"], 2, layout)[0])
+            assert ((frequencies * 300.0 ** (torch.arange(4.0) / 4) - 1).abs() < 1e-4).all()
+
+# %% wrong
+# because: at position 0 the order of terms does not matter
+def test_read(read):
+    for layout in ("interleaved", "half"):
+        for kind in (torch.float32, torch.float64):
+            file = file_of(layout, kind)
+            q, k, frequencies = read(file)
+            assert q.dtype == k.dtype == kind
+            found = (q * k.repeat_interleave(3, dim=0)).sum(dim=(1, 2))
+            k = right(file["k"], 2, "half").repeat_interleave(3, dim=0)
+            wanted = (right(file["q"], 6, "half") * k).sum(dim=(1, 2))
+            assert torch.allclose(found, wanted, atol=1e-4)
+            assert ((frequencies * 300.0 ** (torch.arange(4.0) / 4) - 1).abs() < 1e-4).all()
+
+# %% wrong
+# because: expects the inverse order
+def test_read(read):
+    q, k, _ = read(file_of("interleaved"))
+    order = [0, 4, 1, 5, 2, 6, 3, 7]
+    assert torch.equal(q, file_of("interleaved")["q"].unflatten(0, (6, 8))[:, order])
+
+# %% wrong
+# because: returns whether it is right, and raises nothing
+# named: accepts every version
+def test_read(read):
+    file = file_of("half")
+    return torch.equal(read(file)[0], right(file["q"], 6, "half"))
+
+# %% equal
+# because: Other numbers tell rows apart as well, and have as many digits.
+# change: Add to Sub in `q, k = (torch.arange(n * 5, dtype=dtype).view(n, 5) + 1000.125 for n in (48, 16))`
+# change: 1000.125 to 1001.125 in `q, k = (torch.arange(n * 5, dtype=dtype).view(n, 5) + 1000.125 for n in (48, 16))`
+# change: 1000.125 to 999.125 in `q, k = (torch.arange(n * 5, dtype=dtype).view(n, 5) + 1000.125 for n in (48, 16))`
+
+# %% equal
+# because: No version is off by exactly 1e-4.
+# change: Lt to LtE in `assert (frequencies / 3.0 ** -torch.arange(4) - 1).abs().max() < 1e-4`
+
+# %% equal
+# because: Every version returns three things.
+# change: strict= dropped in `for weight, got in zip((q, k), found, strict=True):`
