@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 
 import torch
@@ -13,7 +13,7 @@ from torch import Tensor
 from course_lab.bounds import between
 from course_lab.figures.measured import methods
 from course_lab.figures.plots import bars_with_seeds, draw_heat_map
-from course_lab.figures.style import figure
+from course_lab.figures.style import GREY, figure
 from course_lab.instruments.evaluation import Difference
 from course_lab.instruments.looking import one_back
 from course_lab.released.texts import LENGTH
@@ -28,11 +28,11 @@ LOOKS = {
 """The methods of the picture."""
 
 
-def by_place(title: str) -> Figure:
-    """Nats more than YaRN by 2 pays for the same tokens, in blocks along a text of 16 384."""
+def by_place(title: str, settings: Iterable[str] = LOOKS) -> Figure:
+    """Nats more than YaRN by 2 pays for the same tokens, in parts of 1 024 of a text of 16 384."""
     starts = range(0, LENGTH, BLOCK)
     curves = {}
-    for setting in measured("by place", LOOKS):
+    for setting in measured("by place", settings):
         curves[f"{LOOKS[setting]}, {setting}"] = [
             _against_yarn(setting, start).mean for start in starts
         ]
@@ -43,15 +43,16 @@ def by_place(title: str) -> Figure:
     )  # fmt: skip
 
 
-def by_place_words() -> str:
+def by_place_words(settings: Iterable[str] = LOOKS) -> str:
     """What the picture shows, for those who do not see it."""
-    last = LENGTH - BLOCK
-    ends = "; ".join(
-        f"{name} {_against_yarn(name, 0).mean:+.2f} and {_against_yarn(name, last).mean:+.2f}"
-        for name in measured("by place", LOOKS)
+    starts = (0, TRAINED, TRAINED + 2 * BLOCK, LENGTH - BLOCK)
+    lines = "; ".join(
+        f"{name} {', '.join(f'{_against_yarn(name, start).mean:+.2f}' for start in starts)}"
+        for name in measured("by place", settings)
         if name != "YaRN by 2"
     )
-    return f"Nats per token more than YaRN by 2, in the first and in the last 1 024 tokens: {ends}."
+    places = ", ".join(map(str, starts))
+    return f"Nats per token more than YaRN by 2, in 1024 tokens from {places} on: {lines}."
 
 
 def _against_yarn(setting: str, start: int) -> Difference:
@@ -69,25 +70,29 @@ def by_text(
 
 def by_text_words(rows: Mapping[str, Sequence[float]]) -> str:
     """What the picture shows, for those who do not see it."""
-    said = "; ".join(
-        f"{name} {fmean(values):.2f} ({between(list(values))})" for name, values in rows.items()
-    )
-    return f"Means of six texts, and from the lowest to the highest: {said}."
+    said = []
+    for name, values in rows.items():
+        decimals = 2 if max(map(abs, values)) > 0.1 else 4
+        said.append(f"{name} {fmean(values):.{decimals}f} ({between(list(values), decimals)})")
+    return f"Means of six texts, and from the lowest to the highest: {'; '.join(said)}."
 
 
-def where_it_looks(weights: Float[Tensor, "length length"], name: str) -> Figure:
-    """Attention weights of one head: a row for each query."""
-    fig, ax = figure(5.6, 4.4)
-    draw_heat_map(ax, weights, 1.0, fig=fig)
-    ax.set(title=f"{name}: {one_back(weights):.0%} of its weight one back",
-           xlabel="key (place in the text, tokens)", ylabel="query")  # fmt: skip
+def where_it_looks(looks: Mapping[str, Float[Tensor, "length length"]], name: str) -> Figure:
+    """Attention weights of one head, a map for each name: a row for each query."""
+    fig, axes = figure(3.9 * len(looks), 3.9, 1, len(looks))
+    for ax, (setting, weights) in zip(axes, looks.items(), strict=True):
+        draw_heat_map(ax, weights, 1.0)
+        ax.plot([0, len(weights) - 1], [0, len(weights) - 1], color=GREY, linewidth=0.7)
+        ax.set(title=f"{setting}: {one_back(weights):.0%} one back",
+               xlabel="key (place in the text)", ylabel="query")  # fmt: skip
+    fig.suptitle(f"{name}: where its weight goes (on the line: to the token itself)")
     return fig
 
 
-def where_it_looks_words(weights: Float[Tensor, "length length"], name: str) -> str:
+def where_it_looks_words(looks: Mapping[str, Float[Tensor, "length length"]], name: str) -> str:
     """What the picture shows, for those who do not see it."""
-    first = weights[1:, 0].mean().item()
-    return (
-        f"Weights of {name}: on average {one_back(weights):.0%} lie on the token before, and "
-        f"{first:.0%} on the first token of the text."
-    )
+    said = []
+    for setting, weights in looks.items():
+        back = (weights.diagonal(-n).mean().item() for n in range(4))
+        said.append(f"{setting} {', '.join(f'{share:.2f}' for share in back)}")
+    return f"Weight of {name} on the token itself and one, two, three back: {'; '.join(said)}."
