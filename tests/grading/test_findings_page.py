@@ -38,7 +38,7 @@ def test_a_row_says_what_was_measured_and_where(lesson):
         "| F1 | It holds. | ALiBi: 0.60 ± 0.10 (seeds 0, 1, 2; 150 steps) | clipped: 0.25 ± 0.00 "
         "(seeds 0, 1, 2; 150 steps)<br>a bag: 0.12<br>difference +0.300 ± 0.100 "
         "(standard error over 2 passages) | "
-        "[04](../notebooks/04_lesson.ipynb), `cell-0` |"
+        "[04](../notebooks/04_lesson.ipynb), `cell-0` | not measured |"
     )
 
 
