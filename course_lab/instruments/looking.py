@@ -53,6 +53,7 @@ def layers(model: Decoder, tokens: Int[Tensor, "batch length"]) -> list[Layer]:
 def by_layer(model: Decoder, tokens: Int[Tensor, " length"]) -> Iterator[Looks]:
     """What the heads of each layer of a causal model look with, and where, in one text.
 
+    For models without windows and without sinks: the weights are those of all keys before a query.
     Raises ValueError if `tokens` is not a single text.
     """
     if tokens.ndim != 1:
@@ -72,6 +73,7 @@ def weights(
 ) -> Float[Tensor, "layers heads length length"]:
     """Where every head of a causal model looks in one text: rows are queries and sum to 1.
 
+    For models without windows and without sinks, as `by_layer`.
     Raises ValueError if `tokens` is not a single text.
     """
     return torch.stack([looks.weights for looks in by_layer(model, tokens)])

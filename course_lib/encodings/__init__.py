@@ -33,6 +33,7 @@ from course_lib.encodings.relative import (
 )
 from course_lib.encodings.rotary import Rotary, half_to_interleaved, interleaved_to_half, rotate
 from course_lib.encodings.scheme import PositionScheme
+from course_lib.encodings.temperature import QueryTemperature
 
 __all__ = [
     "ALiBi",
@@ -41,6 +42,7 @@ __all__ = [
     "LearnedAbsolute",
     "NoPosition",
     "PositionScheme",
+    "QueryTemperature",
     "Rotary",
     "ScaledFrequencies",
     "Shaw",

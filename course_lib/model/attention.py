@@ -12,6 +12,7 @@ from torch.nn import functional
 
 from course_lib.encodings.angles import check_integers
 from course_lib.encodings.consecutive import known_lead
+from course_lib.encodings.relative import relative_positions
 from course_lib.encodings.scheme import PositionScheme, on_axes
 
 SCORES_AT_ONCE = 2**19
@@ -28,6 +29,8 @@ def attend(
     causal: bool = True,
     mask: Bool[Tensor, "*batch_heads queries keys"] | None = None,
     lead: int | None = None,
+    window: int | None = None,
+    sinks: Float[Tensor, " heads"] | None = None,
 ) -> Float[Tensor, "batch heads queries head_dim"]:
     """What every query reads from the values: softmax(q k / sqrt(head_dim) + bias) v.
 
@@ -38,16 +41,30 @@ def attend(
     three could mean batch or heads.
     `lead` says how far the first query is from the first key where both count up one by one, if
     the caller knows: a compiled graph cannot look, and keeps the name of the causal mask this way.
-    Raises ValueError for shapes, dtypes and devices that do not fit together.
+
+    With a `window`, a query sees keys at distances 0 to window - 1 alone, by position, on the first
+    of several axes; without `causal`, as far to the other side. For decoders this is transformers'
+    `sliding_window`; for encoders theirs does not count the query itself, and is one less.
+
+    `sinks` are a logit for each query head, which the softmax counts as one more key, without a
+    value: all keys together get less than 1 (gpt-oss, arXiv 2508.10925; the name is that of Xiao
+    et al. 2023, arXiv 2309.17453, for first tokens that serve so). Torch's fused kernels have no
+    place for them, so all scores are held; on a CPU, without gradients and without a mask, those of
+    some queries at a time.
+
+    Raises ValueError for shapes, dtypes and devices that do not fit together, and for a `window`
+    below 1.
     """
-    _check_shapes(q, k, v, q_positions, k_positions, scheme.axes)
+    _check_shapes(q, k, v, q_positions, k_positions, scheme.axes, sinks)
     if mask is not None:
         _check_mask(mask, (*q.shape[:3], k.shape[2]))
+    check_window(window)
 
-    # A scheme that looks at queries fills matrices as large as all scores: some queries at a time.
-    size = _queries_at_once(q, k, scheme)
+    # A scheme that looks at queries and sinks fill matrices as large as all scores: some queries at
+    # a time.
+    size = _queries_at_once(q, k, scheme, sinks)
     if size < q.shape[2] and mask is None:
-        return _in_blocks(size, q, k, v, scheme, q_positions, k_positions, causal)
+        return _in_blocks(size, q, k, v, scheme, q_positions, k_positions, causal, window, sinks)
 
     # With several axes each token has a position on each of them, and its turn on the first.
     if causal and lead is None:
@@ -55,22 +72,21 @@ def attend(
     q_turn, k_turn = q_positions, k_positions
     if scheme.axes > 1:
         same = k_positions is q_positions
-        q_positions = _of_each_text(q_positions, scheme.axes, (q.shape[0], q.shape[2]))
-        k_positions = (
-            q_positions if same
-            else _of_each_text(k_positions, scheme.axes, (k.shape[0], k.shape[2]))
-        )  # fmt: skip
+        q_positions = _of_each_text(q_positions, scheme.axes, q)
+        k_positions = q_positions if same else _of_each_text(k_positions, scheme.axes, k)
         q_turn, k_turn = q_positions[..., 0], k_positions[..., 0]
 
-    # What comes in through the doors. Two of them need one key head for each query head.
+    # What comes in through the doors. A scheme that reads needs the weights themselves, and so do
+    # sinks; these and a bias need one key head for each query head.
     doors = scheme.open_doors
-    if "score_bias" in doors or "read" in doors:
+    weighed = "read" in doors or sinks is not None
+    if "score_bias" in doors or weighed:
         k, v = (shared(t, q.shape[1]) for t in (k, v))
     bias = scheme.score_bias(q, k, q_positions, k_positions)
     q, k = scheme.rotate(q, k, q_positions, k_positions)
 
     # A whole text with nothing added to its scores: torch knows this mask by name.
-    plain = bias is None and mask is None and "read" not in doors
+    plain = bias is None and mask is None and window is None and not weighed
     if plain and causal and lead == 0 and q.shape[2] == k.shape[2]:
         return _fused(q, k, v, is_causal=True)
 
@@ -83,11 +99,12 @@ def attend(
     if causal:
         visible = causal_mask(q_turn, k_turn)
         allowed = visible if mask is None else visible & mask
-    if "read" not in doors:
+    if window is not None:
+        near = relative_positions(q_turn, k_turn).abs().unsqueeze(-3) < window
+        allowed = near if allowed is None else near & allowed
+    if not weighed:
         return _fused(q, k, v, attn_mask=_additive(bias, allowed, q.dtype))
-
-    # A scheme that reads needs the weights themselves.
-    weights = attention_weights(q, k, bias, allowed)  # (batch, heads, queries, keys)
+    weights = attention_weights(q, k, bias, allowed, sinks)  # (batch, heads, queries, keys)
     read = scheme.read(weights, q_positions, k_positions)
     return weights @ v if read is None else weights @ v + read
 
@@ -99,9 +116,9 @@ def shared(
     return t if t.shape[1] == num_heads else t.repeat_interleave(num_heads // t.shape[1], dim=1)
 
 
-def _of_each_text(positions: Tensor, axes: int, size: tuple[int, int]) -> Tensor:
+def _of_each_text(positions: Tensor, axes: int, t: Tensor) -> Tensor:
     """(batch or 1, length, axes): three dimensions, which nobody takes for two others."""
-    places = on_axes(positions, axes, size)
+    places = on_axes(positions, axes, (t.shape[0], t.shape[2]))
     return places if places.ndim == 3 else places[None]
 
 
@@ -111,10 +128,11 @@ def _fused(q: Tensor, k: Tensor, v: Tensor, **masking: Any) -> Tensor:
     )
 
 
-def _queries_at_once(q: Tensor, k: Tensor, scheme: PositionScheme) -> int:
+def _queries_at_once(q: Tensor, k: Tensor, scheme: PositionScheme, sinks: Tensor | None) -> int:
     """All queries, or on a CPU so few that their scores stay in its cache until they are used."""
     kept = torch.is_grad_enabled() or torch.compiler.is_compiling()
-    if kept or scheme.axes > 1 or not scheme.looks_at_queries or q.device.type != "cpu":
+    large = scheme.looks_at_queries or sinks is not None
+    if kept or scheme.axes > 1 or not large or q.device.type != "cpu":
         return q.shape[2]
     return max(1, SCORES_AT_ONCE // max(1, q.shape[:2].numel() * k.shape[2]))
 
@@ -122,6 +140,7 @@ def _queries_at_once(q: Tensor, k: Tensor, scheme: PositionScheme) -> int:
 def _in_blocks(
     size: int, q: Tensor, k: Tensor, v: Tensor, scheme: PositionScheme,
     q_positions: Tensor, k_positions: Tensor, causal: bool,
+    window: int | None, sinks: Tensor | None,
 ) -> Tensor:  # fmt: skip
     """`attend` for `size` queries at a time, and for the keys that the last of them may see."""
     q, k, v = (t.contiguous() for t in (q, k, v))  # else every product copies its part again
@@ -131,8 +150,9 @@ def _in_blocks(
         where = q_positions[..., some]
         lead = known_lead(where, k_positions) if causal else None
         seen = slice(None if lead is None else max(0, lead + len(where)))
-        keys = k[:, :, seen], v[:, :, seen]
-        blocks.append(attend(q[:, :, some], *keys, scheme, where, k_positions[..., seen], causal))
+        parts = q[:, :, some], k[:, :, seen], v[:, :, seen]
+        places = where, k_positions[..., seen]
+        blocks.append(attend(*parts, scheme, *places, causal, window=window, sinks=sinks))
     return torch.cat(blocks, dim=2)
 
 
@@ -141,19 +161,23 @@ def attention_weights(
     k: Float[Tensor, "batch heads keys head_dim"],
     bias: Tensor | None = None,
     allowed: Bool[Tensor, "*batch_heads queries keys"] | None = None,
+    sinks: Float[Tensor, " heads"] | None = None,
 ) -> Float[Tensor, "batch heads queries keys"]:
     """The weights themselves: softmax over the keys of q k / sqrt(head_dim) + bias.
 
-    Pairs that are not `allowed` get weight 0.
+    Pairs that are not `allowed` get weight 0. `sinks` take part in the softmax: see `attend`.
     """
     scores = q / math.sqrt(q.shape[-1]) @ k.mT  # (batch, heads, queries, keys)
     if bias is not None:
         scores = scores + bias
-    if allowed is None:
-        return scores.softmax(dim=-1)
-    sees = allowed.any(dim=-1, keepdim=True)  # a query that sees nothing would get 0 / 0
-    scores += scores.new_zeros(allowed.shape).masked_fill(~allowed & sees, -torch.inf)
-    return scores.softmax(dim=-1) * sees
+    if allowed is not None:
+        sees = allowed.any(dim=-1, keepdim=True)  # a query that sees nothing would get 0 / 0
+        scores += scores.new_zeros(allowed.shape).masked_fill(~allowed & sees, -torch.inf)
+    if sinks is not None:
+        column = sinks.to(scores.dtype)[:, None, None].expand(*scores.shape[:3], 1)
+        scores = torch.cat([scores, column], dim=-1)  # (batch, heads, queries, keys + 1)
+    weights = scores.softmax(dim=-1)[..., : k.shape[2]]
+    return weights if allowed is None else weights * sees
 
 
 def causal_mask(
@@ -181,8 +205,9 @@ def _additive(bias: Tensor | None, allowed: Tensor | None, dtype: torch.dtype) -
 
 
 def _check_shapes(
-    q: Tensor, k: Tensor, v: Tensor, q_positions: Tensor, k_positions: Tensor, axes: int
-) -> None:
+    q: Tensor, k: Tensor, v: Tensor, q_positions: Tensor, k_positions: Tensor, axes: int,
+    sinks: Tensor | None,
+) -> None:  # fmt: skip
     for name, t in {"q": q, "k": k, "v": v}.items():
         if t.ndim != 4:
             raise ValueError(
@@ -202,11 +227,17 @@ def _check_shapes(
             f"{q.shape[1]} query heads cannot share {k.shape[1]} key heads evenly: "
             "make the first a multiple of the second"
         )
+    if sinks is not None and sinks.shape != q.shape[1:2]:
+        raise ValueError(
+            f"sinks must have shape ({q.shape[1]},), a logit for each query head, got "
+            f"{tuple(sinks.shape)}"
+        )
     for name, positions, t in (("q_positions", q_positions, q), ("k_positions", k_positions, k)):
         check_positions_fit(positions, (t.shape[0], t.shape[2]), axes, name)
-    for name, t in {"k": k, "v": v, "q_positions": q_positions, "k_positions": k_positions}.items():
-        if t.device != q.device:
-            raise ValueError(f"{name} is on {t.device} and q on {q.device}: move one of them")
+    given = {"k": k, "v": v, "q_positions": q_positions, "k_positions": k_positions, "sinks": sinks}
+    for name, other in given.items():
+        if other is not None and other.device != q.device:
+            raise ValueError(f"{name} is on {other.device} and q on {q.device}: move one of them")
 
 
 def check_positions_fit(
@@ -225,6 +256,12 @@ def check_positions_fit(
         )
     if axes == 1 or positions.ndim < 2:
         check_integers(positions, name)
+
+
+def check_window(window: int | None) -> None:
+    """Raise ValueError for a window that no key is in."""
+    if window is not None and window < 1:
+        raise ValueError(f"window must be 1 or more, got {window}: in 1, a query sees itself alone")
 
 
 def _check_mask(mask: Tensor, shape: tuple[int, ...]) -> None:

@@ -14,7 +14,7 @@ from torch.nn import functional
 from course_lib.encodings.angles import check_positions
 from course_lib.encodings.consecutive import consecutive_positions, joined
 from course_lib.encodings.scheme import PositionScheme, on_axes
-from course_lib.model.attention import attend, check_positions_fit
+from course_lib.model.attention import attend, check_positions_fit, check_window
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,10 @@ class View:
 
 
 class Attention(nn.Module):
-    """Multi-head attention whose positions come in through the doors of `scheme`."""
+    """Multi-head attention whose positions come in through the doors of `scheme`.
+
+    `window` and `sinks` are those of `attend`: None, unless a decoder sets them.
+    """
 
     def __init__(self, config: DecoderConfig, scheme: PositionScheme, layer: int) -> None:
         super().__init__()
@@ -114,6 +117,8 @@ class Attention(nn.Module):
         self.widths = [config.dim, *[config.kv_heads * config.head_dim] * 2]
         self.to_qkv = nn.Linear(config.dim, sum(self.widths), bias=False)
         self.to_out = nn.Linear(config.dim, config.dim, bias=False)
+        self.window: int | None = None
+        self.sinks: nn.Parameter | None = None
 
     def forward(self, x: Tensor, view: View) -> Tensor:
         q, k, v = (  # (batch, length, heads * head_dim) -> (batch, heads, length, head_dim)
@@ -122,8 +127,8 @@ class Attention(nn.Module):
         )
         if view.cache is not None:
             k, v = view.cache.extend(self.layer, k, v)  # (batch, kv_heads, keys, head_dim)
-        positions = view.q_positions, view.k_positions
-        read = attend(q, k, v, self.scheme, *positions, self.config.causal, view.mask, view.lead)
+        seen = view.q_positions, view.k_positions, self.config.causal, view.mask, view.lead
+        read = attend(q, k, v, self.scheme, *seen, self.window, self.sinks)
         out: Tensor = self.to_out(read.transpose(1, 2).flatten(-2))  # (batch, length, dim)
         return out
 
@@ -150,11 +155,17 @@ class Decoder(nn.Module):
     `scheme` serves all layers, or is a function from layer number to scheme; only the first
     layer's scheme sees the embeddings. These start with standard deviation 1 / sqrt(dim) and are
     multiplied by sqrt(dim) (Vaswani et al. 2017, section 3.4): a scheme adds to numbers of size 1.
+
+    `windows` are those of `attend`: one size for all layers, a function from layer number to size
+    or None, or None. They have no weights, so a layer's `attention.window` may be changed in a
+    trained model, too. The cache keeps the keys that they hide. With `sinks`, each layer learns a
+    logit for each head, from 0 on. Raises ValueError for a window below 1.
     """
 
     def __init__(
-        self, config: DecoderConfig, scheme: PositionScheme | Callable[[int], PositionScheme]
-    ) -> None:
+        self, config: DecoderConfig, scheme: PositionScheme | Callable[[int], PositionScheme],
+        windows: int | Callable[[int], int | None] | None = None, sinks: bool = False,
+    ) -> None:  # fmt: skip
         super().__init__()
         self.config = config
         schemes = [
@@ -165,6 +176,12 @@ class Decoder(nn.Module):
         self.axes = schemes[0].axes
         self.embedding = nn.Embedding(config.vocab_size, config.dim)
         self.blocks = nn.ModuleList(self._block(s, layer) for layer, s in enumerate(schemes))
+        for part in self.blocks.modules():
+            if isinstance(part, Attention):
+                part.window = windows(part.layer) if callable(windows) else windows
+                check_window(part.window)
+                if sinks:
+                    part.sinks = nn.Parameter(torch.zeros(config.num_heads))
         self.norm = self._norm()
         self.to_scores = nn.Linear(config.dim, config.vocab_size, bias=False)
         nn.init.normal_(self.embedding.weight, std=1 / self.embedding_scale)
@@ -203,10 +220,8 @@ class Decoder(nn.Module):
         x = self.first_scheme.embed(x, positions)
         if self.axes > 1 and positions.ndim > 1:
             positions = on_axes(positions, self.axes, (tokens.shape[0], tokens.shape[1]))
-        k_positions = positions
-        if cache is not None:
-            k_positions = cache.extend_positions(positions, self.axes)
-        view = View(positions, k_positions, mask, cache, lead)
+        known = positions if cache is None else cache.extend_positions(positions, self.axes)
+        view = View(positions, known, mask, cache, lead)
         for block in self.blocks:
             x = block(x, view)
         scores: Tensor = self.to_scores(self.norm(x))

@@ -40,7 +40,8 @@ class LlamaBlock(nn.Module):
 class Llama(Decoder):
     """A `Decoder` with RMS norms, gated networks without biases, and embeddings taken as they are.
 
-    With `tied`, the embeddings are also what scores the next token.
+    With `tied`, the embeddings are also what scores the next token. `windows` and `sinks` are those
+    of `Decoder`.
 
     Source: Touvron et al. 2023, LLaMA, section 2.2 (arXiv 2302.13971); the gated network is
     SwiGLU, Shazeer 2020 (arXiv 2002.05202).
@@ -50,9 +51,10 @@ class Llama(Decoder):
 
     def __init__(
         self, config: LlamaConfig, scheme: PositionScheme | Callable[[int], PositionScheme],
-        tied: bool = True,
+        tied: bool = True, windows: int | Callable[[int], int | None] | None = None,
+        sinks: bool = False,
     ) -> None:  # fmt: skip
-        super().__init__(config, scheme)
+        super().__init__(config, scheme, windows, sinks)
         if tied:
             self.to_scores.weight = self.embedding.weight
 

@@ -49,7 +49,7 @@ def test_every_scheme_of_the_course_behaves(name):
 
 
 SIZES = {"num_heads": 2, "head_dim": 16, "dim": 32, "max_positions": 100_032, "max_distance": 8,
-         "sections": (4, 2, 2)}  # fmt: skip
+         "sections": (4, 2, 2), "length": 8}  # fmt: skip
 """What the arguments of schemes are for CONFIG."""
 
 EXPORTED = {

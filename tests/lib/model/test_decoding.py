@@ -19,6 +19,7 @@ from course_lib.encodings import (
     LearnedAbsolute,
     NoPosition,
     PositionScheme,
+    QueryTemperature,
     Rotary,
     Shaw,
     Sinusoidal,
@@ -53,8 +54,9 @@ SCHEMES = {
     "rotary, three axes": lambda layer: AxialRotary(HEAD_DIM, (2, 1, 1)),
     "rotary, two axes, interleaved": lambda layer: AxialRotary(HEAD_DIM, (2, 2), interleaved=True),
     "rotary, YaRN": lambda layer: Rotary(HEAD_DIM, **yarn(HEAD_DIM, 1e4, 4, 64)._asdict()),
+    "temperature": lambda layer: QueryTemperature(3, 0.5, scheme=Rotary(HEAD_DIM)),
 }
-RELATIVE = [name for name in SCHEMES if name not in ("sinusoidal", "learned")]
+RELATIVE = [name for name in SCHEMES if name not in ("sinusoidal", "learned", "temperature")]
 every_scheme = pytest.mark.parametrize("name", SCHEMES)
 every_sharing = pytest.mark.parametrize("kv_heads", [HEADS, 2, 1])
 

@@ -20,6 +20,7 @@ from course_lib.encodings import (
     ALiBi,
     AxialRotary,
     LearnedAbsolute,
+    QueryTemperature,
     Rotary,
     Shaw,
     Sinusoidal,
@@ -60,6 +61,7 @@ SCHEMES = {name: recipe.scheme(TIER) for name, recipe in RECIPES.items()} | {
     "proportional": Rotary(HEAD_DIM, rotary_dim=4, partial="proportional"),
     "interleaved": Rotary(HEAD_DIM, layout="interleaved"),
     "several axes": AxialRotary(HEAD_DIM, (2, 1, 1), interleaved=True),
+    "temperature": QueryTemperature(4, scheme=Rotary(HEAD_DIM)),
     "T5, both ways": T5Bias(CONFIG.num_heads, 8, 20, bidirectional=True),
     "Shaw, keys only": lambda layer: Shaw(HEAD_DIM, 3, on_values=False),
 } | {
