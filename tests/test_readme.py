@@ -49,6 +49,7 @@ def test_python_runs():
         "docs/teaching.md",
         "docs/exercises.md",
         "docs/models.md",
+        "docs/questions.md",
         "docs/real-model.md",
         "docs/serving.md",
     ],

@@ -20,7 +20,7 @@ MEASURED = [
     f"docs/{name}"
     for name in ("claims", "findings", "real-model", "results", "budgets", "benchmarks")
 ]
-TO_LOOK_UP = ["docs/notation", "docs/models", "docs/serving"]
+TO_LOOK_UP = ["docs/notation", "docs/questions", "docs/models", "docs/serving"]
 ABOUT = ["docs/teaching", "docs/exercises", "CHANGELOG", "CONTRIBUTING"]
 PICTURE = re.compile(r"^!\[([^\]]*)\]\(([^)\s]+)\)$", re.MULTILINE)
 
