@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from course_lib.encodings import relative_positions
 from course_lib.model import Decoder, attention_weights, causal_mask
 from course_lib.model.attention import shared
 
@@ -26,12 +27,15 @@ class Looks(NamedTuple):
 
     q: Float[Tensor, "heads length head_dim"]  # rotated
     k: Float[Tensor, "heads length head_dim"]  # rotated; the same for heads that share it
-    weights: Float[Tensor, "heads length length"]  # rows are queries and sum to 1
+    weights: Float[Tensor, "heads length length"]  # rows are queries and sum to 1, or less
 
 
 @torch.no_grad()
-def layers(model: Decoder, tokens: Int[Tensor, "batch length"]) -> list[Layer]:
-    """Queries, keys and output of every layer; positions are 0, 1, 2, ..."""
+def layers(
+    model: Decoder, tokens: Int[Tensor, "batch length"],
+    mask: Bool[Tensor, "length length"] | None = None,
+) -> list[Layer]:  # fmt: skip
+    """Queries, keys and output of every layer; positions are 0, 1, 2, ... `mask` is `attend`'s."""
     place = next(model.parameters()).device
     kept = []
 
@@ -43,37 +47,45 @@ def layers(model: Decoder, tokens: Int[Tensor, "batch length"]) -> list[Layer]:
 
     handles = [block.register_forward_hook(keep) for block in model.blocks]
     try:
-        model(tokens.to(place), torch.arange(tokens.shape[1], device=place))
+        model(tokens.to(place), torch.arange(tokens.shape[1], device=place), mask)
     finally:
         for handle in handles:
             handle.remove()
     return kept
 
 
-def by_layer(model: Decoder, tokens: Int[Tensor, " length"]) -> Iterator[Looks]:
+def by_layer(
+    model: Decoder, tokens: Int[Tensor, " length"],
+    mask: Bool[Tensor, "length length"] | None = None,
+) -> Iterator[Looks]:  # fmt: skip
     """What the heads of each layer of a causal model look with, and where, in one text.
 
-    For models without windows and without sinks: the weights are those of all keys before a query.
-    Raises ValueError if `tokens` is not a single text.
+    A layer's window hides keys here as in the model, and so does `mask`, which is `attend`'s. With
+    sinks, the weights of a query sum to less than 1. Raises ValueError if `tokens` is not a single
+    text.
     """
     if tokens.ndim != 1:
         raise ValueError(f"tokens must be one text, of shape (length,), got {tuple(tokens.shape)}")
     blocks = list[Any](model.blocks)
-    for block, (q, k, _) in zip(blocks, layers(model, tokens[None]), strict=True):
-        scheme, positions = block.attention.scheme, torch.arange(len(tokens), device=q.device)
+    for block, (q, k, _) in zip(blocks, layers(model, tokens[None], mask), strict=True):
+        attention, positions = block.attention, torch.arange(len(tokens), device=q.device)
+        visible = causal_mask(positions, positions)
+        if attention.window is not None:
+            visible = visible & (relative_positions(positions, positions) < attention.window)
+        if mask is not None:
+            visible = visible & mask
         k = shared(k, q.shape[1])
-        bias = scheme.score_bias(q, k, positions, positions)
-        q, k = scheme.rotate(q, k, positions, positions)
-        seen = attention_weights(q, k, bias, causal_mask(positions, positions))
+        bias = attention.scheme.score_bias(q, k, positions, positions)
+        q, k = attention.scheme.rotate(q, k, positions, positions)
+        seen = attention_weights(q, k, bias, visible, attention.sinks)
         yield Looks(q[0].cpu(), k[0].cpu(), seen[0].cpu())
 
 
 def weights(
     model: Decoder, tokens: Int[Tensor, " length"]
 ) -> Float[Tensor, "layers heads length length"]:
-    """Where every head of a causal model looks in one text: rows are queries and sum to 1.
+    """Where every head of a causal model looks in one text: rows are queries, as in `by_layer`.
 
-    For models without windows and without sinks, as `by_layer`.
     Raises ValueError if `tokens` is not a single text.
     """
     return torch.stack([looks.weights for looks in by_layer(model, tokens)])

@@ -7,6 +7,9 @@ from pathlib import Path
 from course_lab.rope.layers import LayerGroup, grouped
 from course_lab.rope.source import open_config
 
+CONFIGS = Path(__file__).parent / "configs"
+"""Configs of published models, reduced to the keys that concern positions; `source` says whose."""
+
 
 def read(
     path: Path, original_length: int | None = None, part: str | None = None

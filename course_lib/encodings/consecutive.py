@@ -38,12 +38,13 @@ def first_of_run(positions: Int[Tensor, "*batch length"]) -> int | None:
     """p where positions are known to be p, p + 1, p + 2, ..., and at least one; else None."""
     if positions.ndim != 1 or not len(positions) or torch.compiler.is_compiling():
         return None
-    if _readable(positions):
-        wide = positions.long()  # narrow integers would wrap around
-        whole = not positions.is_floating_point()
-        return int(wide[0]) if whole and torch.equal(wide[1:], wide[:-1] + 1) else None
     made = _made.get(positions)
-    return made[0] if made and made[1] == positions._version else None
+    if made and made[1] == positions._version:
+        return int(made[0])
+    if not _readable(positions) or positions.is_floating_point():
+        return None
+    wide = positions.long()  # narrow integers would wrap around
+    return int(wide[0]) if torch.equal(wide[1:], wide[:-1] + 1) else None
 
 
 def known_range(positions: Int[Tensor, "*shape"]) -> tuple[int, int] | None:

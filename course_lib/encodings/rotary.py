@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Literal
 
 import torch
@@ -13,6 +15,23 @@ from course_lib.encodings.angles import rotary_frequencies, rotation_table
 from course_lib.encodings.scheme import PositionScheme, check_sizes
 
 Layout = Literal["half", "interleaved"]
+Table = tuple[Tensor, Tensor]
+
+_tables: ContextVar[dict[tuple[int, int], tuple[Tensor, Table]] | None]
+_tables = ContextVar("tables", default=None)
+
+
+@contextmanager
+def shared_tables() -> Iterator[None]:
+    """Within, a `Rotary` computes its table once for each tensor of positions that it is given.
+
+    For one pass through a model, whose layers ask for the same: nothing is kept after it.
+    """
+    token = _tables.set({})
+    try:
+        yield
+    finally:
+        _tables.reset(token)
 
 
 def rotate(
@@ -132,14 +151,19 @@ class Rotary(PositionScheme):
         k_table = q_table if k_positions is q_positions else self.table(k_positions)
         return self._turn(q, q_table), self._turn(k, k_table)
 
-    def table(self, positions: Int[Tensor, "*batch length"]) -> tuple[Tensor, Tensor]:
-        """Cosines and sines that broadcast over heads."""
-        cos, sin = rotation_table(self.frequencies, positions, self.attention_factor)
-        if positions.ndim == 1:
-            return cos, sin  # (length, pairs)
-        return cos.unsqueeze(1), sin.unsqueeze(1)  # (batch, 1, length, pairs)
+    def table(self, positions: Int[Tensor, "*batch length"]) -> Table:
+        """Cosines and sines that broadcast over heads: (length, pairs), or four dimensions."""
+        known = None if torch.compiler.is_compiling() else _tables.get()
+        key = id(self), id(positions)
+        if known is None or key not in known:
+            cos, sin = rotation_table(self.frequencies, positions, self.attention_factor)
+            table = (cos, sin) if positions.ndim == 1 else (cos.unsqueeze(1), sin.unsqueeze(1))
+            if known is None:
+                return table
+            known[key] = positions, table  # kept, so that no other tensor gets its id
+        return known[key][1]
 
-    def _turn(self, x: Tensor, table: tuple[Tensor, Tensor]) -> Tensor:
+    def _turn(self, x: Tensor, table: Table) -> Tensor:
         check_sizes(self, head_dim=(self.head_dim, x.shape[-1]))
         if self.rotary_dim == self.head_dim:
             return rotate(x, *table, layout=self.layout)

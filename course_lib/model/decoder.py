@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 
 import torch
@@ -13,6 +14,7 @@ from torch.nn import functional
 
 from course_lib.encodings.angles import check_positions
 from course_lib.encodings.consecutive import consecutive_positions, joined
+from course_lib.encodings.rotary import shared_tables
 from course_lib.encodings.scheme import PositionScheme, on_axes
 from course_lib.model.attention import attend, check_positions_fit, check_window
 
@@ -222,8 +224,9 @@ class Decoder(nn.Module):
             positions = on_axes(positions, self.axes, (tokens.shape[0], tokens.shape[1]))
         known = positions if cache is None else cache.extend_positions(positions, self.axes)
         view = View(positions, known, mask, cache, lead)
-        for block in self.blocks:
-            x = block(x, view)
+        with nullcontext() if torch.compiler.is_compiling() else shared_tables():
+            for block in self.blocks:
+                x = block(x, view)
         scores: Tensor = self.to_scores(self.norm(x))
         return scores
 

@@ -32,6 +32,27 @@ def test_weights_rebuild_what_the_model_computes(scheme):
         torch.testing.assert_close(layer.out, x, rtol=1e-4, atol=1e-4)
 
 
+def test_windows_sinks_and_masks_are_those_of_the_model():
+    torch.manual_seed(0)
+    model = Decoder(CONFIG, Rotary(8), windows=lambda layer: (3, None)[layer], sinks=True)
+    with torch.no_grad():
+        for block in model.blocks:
+            block.attention.sinks.normal_()
+    tokens, mask = torch.randint(11, (9,)), torch.ones(9, 9, dtype=torch.bool)
+    mask[6:, 5] = False
+    seen, found = looking.weights(model, tokens), looking.layers(model, tokens[None], mask)
+    assert not seen[0].tril(-3).any() and seen[1].tril(-3).any() and (seen.sum(dim=-1) < 1).all()
+    seen = [looks.weights for looks in looking.by_layer(model, tokens, mask)]
+    assert not any(weights[:, 6:, 5].any() for weights in seen)
+    x = model.embedding(tokens[None]) * 4.0
+    for block, weights, layer in zip(model.blocks, seen, found, strict=True):
+        own = block.attention
+        v = own.to_qkv(block.norm1(x))[..., -16:].unflatten(-1, (2, 8)).transpose(1, 2)
+        x = x + own.to_out((weights @ v).transpose(1, 2).flatten(-2))
+        x = x + block.down(torch.nn.functional.gelu(block.up(block.norm2(x))))
+        torch.testing.assert_close(layer.out, x, rtol=1e-4, atol=1e-4)
+
+
 def test_rows_sum_to_one_and_nothing_looks_ahead():
     seen = looking.weights(model_with(lambda layer: Shaw(8, 3)), torch.arange(9))
     torch.testing.assert_close(seen.sum(dim=-1), torch.ones(2, 2, 9))

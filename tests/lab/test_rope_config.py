@@ -1,6 +1,6 @@
 """`course rope`: configs as they are published, read as transformers reads them.
 
-The configs in `configs/` are reduced to the keys that concern positions; `source` says whose.
+The configs in CONFIGS are reduced to the keys that concern positions; `source` says whose.
 """
 
 import copy
@@ -16,15 +16,14 @@ import torch
 from course_grading import cli
 from course_lab.errors import CourseError
 from course_lab.figures.real_models import layers_and_pairs
+from course_lab.rope import CONFIGS, known, reach, real_configs
 from course_lab.rope import config as rope_config
-from course_lab.rope import known, reach, real_configs
 from course_lab.rope import report as rope_report
 from course_lab.rope.advice import advice, price, prices
 from course_lib.encodings import dynamic_ntk, longrope, rotary_frequencies, yarn
 from tools.pages import models
 
 ROOT = Path(__file__).parents[2]
-CONFIGS = Path(__file__).parent / "configs"
 PUBLISHED = {
     "Llama 3.1 8B": "llama-3.1-8b", "Llama 3.2 1B": "llama-3.2-1b",
     "Qwen2.5 7B at 128k": "qwen2.5-7b-128k", "DeepSeek-V3": "deepseek-v3",

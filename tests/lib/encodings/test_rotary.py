@@ -22,6 +22,8 @@ from course_lib.encodings import (
     rotate,
     rotation_table,
 )
+from course_lib.encodings.rotary import shared_tables
+from course_lib.model import Decoder, DecoderConfig
 
 LAYOUTS = ["half", "interleaved"]
 DTYPES = [torch.float32, torch.bfloat16, torch.float16, torch.float64]
@@ -496,3 +498,44 @@ def test_rotary_embedding_torch_rounds_its_frequencies_with_the_model():
     assert (rounded / rotary_frequencies(64) - 1).abs().max() > 1e-3
     ours = Rotary(64).to(torch.bfloat16).frequencies
     assert torch.equal(ours, rotary_frequencies(64))
+
+
+# Tables of one pass ---------------------------------------------------------------------------
+
+
+def test_within_a_pass_a_table_is_computed_once_for_the_same_positions():
+    slow, fast = Rotary(8), Rotary(8, base=100.0)
+    positions = torch.arange(5)
+    with shared_tables():
+        assert slow.table(positions) is slow.table(positions)
+        assert slow.table(positions) is not slow.table(positions.clone())
+        assert not torch.equal(slow.table(positions)[1], fast.table(positions)[1])
+        for start in range(50):  # a tensor that is gone leaves its place in memory to the next
+            cos, _ = slow.table(torch.arange(start, start + 3))
+            assert torch.equal(
+                cos, rotation_table(slow.frequencies, torch.arange(start, start + 3))[0]
+            )
+
+
+def test_no_table_outlives_its_pass():
+    scheme, positions = Rotary(8), torch.arange(5)
+    with shared_tables():
+        kept = scheme.table(positions)
+    assert scheme.table(positions) is not kept
+    scheme.frequencies = scheme.frequencies / 2
+    with shared_tables():
+        assert torch.equal(
+            scheme.table(positions)[0], rotation_table(scheme.frequencies, positions)[0]
+        )
+
+
+def test_a_model_computes_one_table_for_all_layers(monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        "course_lib.encodings.rotary.rotation_table",
+        lambda *arguments: asked.append(arguments) or rotation_table(*arguments),
+    )
+    scheme = Rotary(8)
+    model = Decoder(DecoderConfig(16, 16, num_layers=3, num_heads=2, hidden_dim=8), scheme)
+    model(torch.zeros(1, 5, dtype=torch.long), range(5))
+    assert len(asked) == 1
