@@ -177,6 +177,7 @@ CHANGED: dict[str, Scheme] = {
 }
 REMOVED = {f"pairs {a} to {b} removed": range(a, b + 1) for a, b in ((24, 31), (16, 31))}
 SHIFTS = (1_000, 100_000)
+WINDOWS = (32, 64, 128, 512, 2_048)
 CONTEXTS = (4_000, 8_000, 15_000)
 DISTANCES = (100, 1_000, 3_900, 7_900, 14_900)
 CLOSELY = {8_000: (500, 2_000, 4_500, 5_500, 6_500, 7_500)}
@@ -233,6 +234,18 @@ def when_changed(unit: Unit) -> Result:
     return Result([
         {"start": start, "nats": _mean(read[start : start + BLOCK])} for start in (0, BLOCK)
     ])  # fmt: skip
+
+
+@torch.no_grad()
+def in_windows(unit: Unit) -> Result:
+    """What 2 048 tokens of a text cost in windows of several lengths, side by side."""
+    text, model = tokens(_model(), unit.text, SHORT + 1), _with(CHANGED[unit.setting])
+    records = []
+    for length in WINDOWS:
+        scores = model(text[:-1].view(-1, length), range(length))
+        read = functional.cross_entropy(scores.flatten(0, 1), text[1:], reduction="none")
+        records.append({"window": length, "nats": _mean(read)})
+    return Result(records)
 
 
 def when_removed(unit: Unit) -> Result:
@@ -434,6 +447,7 @@ QUESTIONS: dict[str, tuple[Callable[[Unit], Result], Sequence[str]]] = {
     "told closely": (told_closely, ["unchanged", "YaRN by 2"]),
     "held": (when_held, list(HOLDING)),
     "alone": (read_alone, ["unchanged"]),
+    "in windows": (in_windows, ["unchanged", "layout half", "no rotation"]),
 }
 
 

@@ -24,6 +24,7 @@ from course_lab.studies.released import (
     SHORT,
     STRETCHED,
     TRAINED,
+    WINDOWS,
     dearer,
     looking_back,
     measured,
@@ -36,7 +37,8 @@ TEXT = f"""\
 
 Written by `make pages ARGS=released` from what `course released` measures: SmolLM2-135M-Instruct,
 which was made for {TRAINED} tokens, read by `course_lib`'s own attention and rotation in float32.
-Its weights are four-bit (GGUF, Q4_1), and it is one model: nothing here says what others do.
+The weights of its layers have four bits and its embedding eight (GGUF), and it is one model:
+nothing here says what others do.
 
 Losses are in nats per token. There are no seeds to repeat, so every comparison is of the same
 tokens of six texts of {LENGTH} tokens: the mean of six differences and, after ±, its standard error
@@ -68,8 +70,8 @@ def _apart(mine: Sequence[Measured], theirs: Sequence[Measured]) -> list[str]:
 
 def report() -> str:
     """The whole page, as Markdown."""
-    parts = [TEXT, *_by_place(), *_alone(), *_held(), *_changed(), *_removed(), *_in_front(),
-             *_told(), *_heads(), *_without_heads()]  # fmt: skip
+    parts = [TEXT, *_by_place(), *_alone(), *_held(), *_changed(), *_in_windows(), *_removed(),
+             *_in_front(), *_told(), *_heads(), *_without_heads()]  # fmt: skip
     return "\n".join(parts)
 
 
@@ -131,6 +133,19 @@ def _changed() -> list[str]:
         "Nats per token more than unchanged; the last two columns are the one before them for seen "
         "and unseen texts apart.\n",
         table(head, rows, RIGHT) + "\n",
+    ]
+
+
+def _in_windows() -> list[str]:
+    rows = []
+    for setting in measured("in windows", ("layout half", "no rotation")):
+        pairs = ([read("in windows", s, window=length) for s in (setting, "unchanged")]
+                 for length in WINDOWS)  # fmt: skip
+        rows.append([setting, *(shown(dearer(*pair)) for pair in pairs)])
+    return [
+        f"## The same {SHORT} tokens in windows\n",
+        "Nats per token more than unchanged, in windows of so many tokens side by side.\n",
+        table(["changed", *map(str, WINDOWS)], rows, RIGHT) + "\n",
     ]
 
 
