@@ -14,6 +14,7 @@ from course_lib.encodings import (
     alibi_slopes,
     by_parts,
     interleaved_to_half,
+    longrope,
     rotary_frequencies,
     rotate,
     rotation_table,
@@ -393,6 +394,106 @@ REACH = {
     "short texts stretched as well": Label("14", reads(2048, 8192, 8192), reads(500, pairs=[-1])),
 }  # fmt: skip
 
+# relative_scores(q, k, u, v, q_positions, k_positions)
+
+
+def scores_between(queries, keys, alike=False, cosines=False, seen=lambda r: r == r):
+    """Random vectors; `alike`: v is u. `cosines`: q + v is 0 in the columns of the sines."""
+
+    def test(relative_scores):
+        generator = torch.Generator().manual_seed(0)
+        q, k = (torch.randn(len(n), 8, generator=generator) for n in (queries, keys))
+        u, v = torch.randn(2, 8, generator=generator)
+        v = u if alike else v
+        if cosines:
+            q[:, 0::2] = -v[0::2]
+        i, j = torch.tensor(queries), torch.tensor(keys)
+        apart = i[:, None] - j
+        angles = apart[..., None] * rotary_frequencies(8)
+        vectors = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)
+        position = ((q + v)[:, None] * vectors).sum(dim=-1)
+        off = relative_scores(q, k, u, v, i, j) - ((q + u) @ k.T + position) / math.sqrt(8)
+        assert off[seen(apart)].abs().max() < 0.01
+
+    return test
+
+
+def the_first_key_behind_differs_from_the_first_ahead(relative_scores):
+    ones, at = torch.ones(1, 8), torch.tensor([5])
+    got = relative_scores(ones, ones.expand(2, -1), ones[0], ones[0], at, torch.tensor([4, 6]))
+    assert abs(got[0, 0] - got[0, 1]) > 0.1
+
+
+def a_moved_text_keeps_its_scores(relative_scores):
+    x, at = torch.randn(8, 8, generator=torch.Generator().manual_seed(0)), torch.arange(6)
+    here, there = (relative_scores(x[:6], x[:6], *x[6:], at + n, at + n) for n in (0, 100))
+    assert torch.allclose(here, there, atol=0.02)
+
+
+def at_the_end_of_a_memory(relative_scores):
+    scores_between([9], range(10))(relative_scores)
+
+
+WHOLE = [*range(6)]
+SCORES = {
+    "the sine of the future has the sign of the past": Label(
+        "07", lambda scores: [scores_between([5, 9], [0, 4, 5, 30], seen=lambda r: r >= 0)(scores),
+                              scores_between([5, 9], [0, 4, 5, 30], cosines=True)(scores)],
+        the_first_key_behind_differs_from_the_first_ahead),
+    "no shift: the position of the key for its distance": Label(
+        "07", scores_between([8], [4]), a_moved_text_keeps_its_scores),
+    "one bias for both terms": Label(
+        "07", scores_between([5, 9], [0, 4, 5, 30], alike=True), scores_between(WHOLE, WHOLE)),
+    "distances between rows and columns": Label(
+        "09", lambda scores: [scores_between([n + first for n in WHOLE],
+                                             [n + first for n in WHOLE])(scores)
+                              for first in (0, 50)],
+        at_the_end_of_a_memory),
+}  # fmt: skip
+
+# frequencies(config, length)
+
+
+def config_of(base=500_000.0, older=False, allowed=1024, original=256):
+    sizes = {"head_dim": 32, "max_position_embeddings": allowed}
+    if older:
+        return {**sizes, "rope_theta": base}
+    parameters = {
+        "rope_type": "longrope", "rope_theta": base, "short_factor": [1.0] * 16,
+        "long_factor": [4.0] * 16, "original_max_position_embeddings": original,
+    }  # fmt: skip
+    return {**sizes, "rope_parameters": parameters}
+
+
+def read_from(*lengths, **changed):
+    def test(frequencies):
+        config = config_of(**changed)
+        base = changed.get("base", 500_000.0)
+        for length in lengths:
+            expected = rotary_frequencies(32, base)
+            if "rope_parameters" in config:
+                rope = config["rope_parameters"]
+                factors = rope["short_factor"], rope["long_factor"]
+                expected = longrope(32, base, *factors, length, 256, 4.0).frequencies
+            got = frequencies(config, length).double()
+            assert torch.allclose(got, expected, rtol=1e-3, atol=0)
+
+    return test
+
+
+CONFIG = {
+    "the default base after an update": Label(
+        "15", lambda f: [read_from(10, older=True)(f), read_from(10, 256, 257, base=1e4)(f)],
+        read_from(10)),
+    "the base of older configs is not read": Label(
+        "15", lambda f: [read_from(10, 256, 257)(f), read_from(10, older=True, base=1e4)(f)],
+        read_from(10, older=True)),
+    "long factors one token early": Label("15", read_from(10, 255, 257), read_from(256)),
+    "long factors wherever long texts are allowed": Label(
+        "15", lambda f: [read_from(257, 1000)(f), read_from(10, 256, 257, allowed=256)(f)],
+        read_from(10)),
+}  # fmt: skip
+
 # test(encoding)
 
 
@@ -444,5 +545,6 @@ TESTS = {
 LABELS = {
     "museum-waves": WAVES, "museum-turn": TURN, "museum-table": TABLE,
     "museum-weights": CONVERSION, "museum-slope": SLOPE, "museum-buckets": BUCKETS,
-    "museum-reach": REACH, "museum-tests": TESTS,
+    "museum-reach": REACH, "museum-scores": SCORES, "museum-config": CONFIG,
+    "museum-tests": TESTS,
 }  # fmt: skip

@@ -122,6 +122,11 @@ def test_the_numbers_in_labels_and_reasons_are_right():
     last = weights(q, k, torch.tensor([2999]), torch.arange(3000))[0, :, 0, -16:]
     assert (last[:, 1:] == last[:, -1:]).all() and (last[:, 0] < last[:, 1]).all()
 
+    future = version_of("the sine of the future has the sign of the past")
+    ones, at = torch.ones(1, 8), torch.arange(3)
+    got = future(ones.expand(3, -1), ones.expand(3, -1), ones[0], ones[0], at, at)
+    assert torch.equal(got, got.T)  # as far behind as ahead
+
     ramp = version_of("a ramp over pair numbers")(64, 10_000.0, 2048)(8192)
     assert f"{ramp[15] / stretching(64, 10_000.0, 2048)(8192)[15]:.1f}" == "1.8"
 

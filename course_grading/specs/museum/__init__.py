@@ -1,8 +1,8 @@
-"""The museum: right and wrong versions of eight functions, and a test to be written for each room.
+"""The museum: right and wrong versions of ten functions, and a test to be written for each room.
 
 A room's file begins with what hangs there. Some wrong versions are bugs of published code, made
-again in a few lines, and the lesson that teaches the idea names the code; the others are close
-relatives of such bugs. Each is right on the inputs that its label names as harmless
+again in a few lines, and the label or the lesson that teaches the idea names the code; the others
+are close relatives of such bugs. Each is right on the inputs that its label names as harmless
 (`tests/grading/labels_museum.py` runs them). What stands above it is its name, its lesson, and what
 a learner reads whose test lets it pass. One point for each exhibit that a test catches.
 """
@@ -15,6 +15,8 @@ EXERCISES = (
     "museum-slope",
     "museum-buckets",
     "museum-reach",
+    "museum-scores",
+    "museum-config",
     "museum-tests",
 )
 """Slugs, in the order of the sheet; each has a file of its name."""
