@@ -176,7 +176,7 @@ def attention_weights(
     if sinks is not None:
         column = sinks.to(scores.dtype)[:, None, None].expand(*scores.shape[:3], 1)
         scores = torch.cat([scores, column], dim=-1)  # (batch, heads, queries, keys + 1)
-    weights = scores.softmax(dim=-1)[..., : k.shape[2]]
+    weights = scores.softmax(dim=-1)[..., : k.shape[-2]]
     return weights if allowed is None else weights * sees
 
 
