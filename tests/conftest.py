@@ -12,9 +12,11 @@ examples each time, so that a change is red for what it changed. For others than
 `make test ARGS="--hypothesis-profile=others"`.
 """
 
+import json
 import os
 import re
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -61,9 +63,26 @@ def pytest_ignore_collect(collection_path, config):
 def pytest_collection_modifyitems(config, items):
     items.sort(key=lambda item: place(item.path))  # the order within a file stays
     if not os.environ.get("COURSE_SLOW_TESTS"):  # .ci/run sets it
-        slow = [item for item in items if item.get_closest_marker("slow")]
+        slow = [item for item in items if item.get_closest_marker("slow") or is_optional(item)]
         items[:] = [item for item in items if item not in slow]
         config.hook.pytest_deselected(items=slow)
+
+
+def is_optional(item):
+    """Whether it is a cell of a lesson's "If you want more", on which no other cell stands."""
+    return item.path.suffix == ".ipynb" and item.cell.id in optional_cells(item.path)
+
+
+@cache
+def optional_cells(path):
+    optional, found = False, set()
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        headings = re.findall(r"^## (.*)", "".join(cell["source"]), flags=re.MULTILINE)
+        if cell["cell_type"] == "markdown" and headings:
+            optional = headings[-1] == "If you want more"
+        elif cell["cell_type"] == "code" and optional:
+            found.add(cell["id"])
+    return found
 
 
 def place(path):

@@ -48,7 +48,7 @@ def test_every_wrong_answer_fails_and_is_named(exercise: Exercise, mistake: Mist
 
 
 @pytest.mark.parametrize("exercise", FUNCTIONS, ids=by_id)
-@settings(max_examples=5 if SLOW_TOO else 2, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=5 if SLOW_TOO else 1, suppress_health_check=[HealthCheck.too_slow])
 @given(rng=st.randoms(use_true_random=False))
 def test_no_wrong_answer_ever_passes(exercise: Exercise, rng: Random) -> None:
     questions = draw(exercise, rng)
