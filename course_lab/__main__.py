@@ -17,7 +17,7 @@ from course_lab.machine import device
 from course_lab.rope import config as rope_config
 from course_lab.rope import report as rope_report
 from course_lab.rope.advice import advice
-from course_lab.studies import budgets, costs, interventions, released, short
+from course_lab.studies import budgets, costs, interventions, layers, released, short
 from course_lab.studies import zoo as making
 from course_lab.studies.questions import QUESTIONS
 from course_lab.studies.study import Study
@@ -147,6 +147,16 @@ def make_zoo(arguments: Arguments) -> int:
     return 0
 
 
+def make_layers(arguments: Arguments) -> int:
+    """Train and measure models whose layers differ, for lesson 17 (hours): what is missing."""
+    layers.check_patterns(arguments.patterns)
+    layers.make(
+        arguments.patterns or tuple(zoo.LAYERED), arguments.seeds or zoo.SEEDS, arguments.jobs,
+        arguments.scheduler, arguments.recheck,
+    )  # fmt: skip
+    return 0
+
+
 def add_commands(commands: Commands) -> None:
     """All commands of the laboratory, with their options."""
     tiers: dict[str, Any] = {"choices": tuple(zoo.TIERS), "default": "small"}
@@ -186,6 +196,9 @@ def add_commands(commands: Commands) -> None:
     command.add_argument("schemes", nargs="*", help="some of the schemes (default: the tier's)")
     command.add_argument("--tier", **tiers)
     command.add_argument("--seeds", type=int, nargs="+", help="(default: the tier's)")
+    command = add_study("layers", make_layers)
+    command.add_argument("patterns", nargs="*", help="some of them; a wrong name lists them all")
+    command.add_argument("--seeds", type=int, nargs="+", help="(default: 0, 1 and 2)")
     command = add_command(commands, "rope", show_rope)
     command.add_argument("config", type=Path, help="a config.json, or a folder with one")
     command.add_argument("--original-length", type=_count, metavar="N",

@@ -6,9 +6,10 @@ import json
 import math
 import statistics
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import torch
@@ -78,6 +79,8 @@ class Recipe(NamedTuple):
     label: str  # what figures call it
     scheme: Callable[[Tier], Scheme]
     beyond: str = "defined at every position"  # or what happens where it has no number
+    layers: Callable[[Tier], dict[str, Any]] = lambda t: {}
+    """What a decoder takes besides the scheme: `windows` and `sinks`."""
 
 
 CLIP = 32  # positions: from this distance on, clipped bias and Shaw treat all alike
@@ -108,6 +111,36 @@ RECIPES = {
         "partial RoPE", lambda t: enc.Rotary(t.config.head_dim, rotary_dim=t.config.head_dim // 4)
     ),
 }  # fmt: skip
+
+
+def _in_last(layer: int) -> bool:
+    """Whether this layer is each fourth one, which is the last of the zoo's models."""
+    return layer % 4 == 3
+
+
+def _windows(t: Tier) -> dict[str, Any]:
+    """A quarter of the trained length in three layers of four; each fourth sees all keys."""
+    return {"windows": lambda layer: None if _in_last(layer) else t.length // 4}
+
+
+def _none_in_last(t: Tier) -> Scheme:
+    return lambda layer: enc.NoPosition() if _in_last(layer) else enc.Rotary(t.config.head_dim)
+
+
+def _two_bases(t: Tier) -> Scheme:
+    return lambda layer: enc.Rotary(t.config.head_dim, 1e6 if _in_last(layer) else 1e4)
+
+
+LAYERED = {
+    "none_in_last": Recipe("RoPE, none in the last", _none_in_last),
+    "window": Recipe("RoPE, windows", RECIPES["rope"].scheme, layers=_windows),
+    "window_none_in_full": Recipe("windows, none in the full", _none_in_last, layers=_windows),
+    "window_two_bases": Recipe("windows, two bases", _two_bases, layers=_windows),
+    "sinks": Recipe("RoPE, sinks", RECIPES["rope"].scheme, layers=lambda t: {"sinks": True}),
+}
+"""Models whose layers differ in where positions come in, or in what they see: see lesson 17."""
+LAYERED_SHIPPED = ("none_in_last", "window_none_in_full", "sinks")
+"""Those of which seed 0 is shipped; `course layers` makes all others."""
 
 
 class ZooError(CourseError):
@@ -164,18 +197,23 @@ def difference(one: Record, other: Record) -> Difference:
 
 def build(name: str, tier: Tier, seed: int = 0) -> Decoder:
     """An untrained model with the zoo's scheme `name`."""
-    return build_around(lambda config: recipe(name).scheme(tier), tier.config, seed)
+    chosen = recipe(name)
+    return build_around(lambda config: chosen.scheme(tier), tier.config, seed, chosen.layers(tier))
 
 
-def build_around(make: Make, config: DecoderConfig, seed: int = 0) -> Decoder:
+def build_around(
+    make: Make, config: DecoderConfig, seed: int = 0,
+    layers: Mapping[str, Any] = MappingProxyType({}),
+) -> Decoder:  # fmt: skip
     """An untrained model with the scheme that `make(config)` returns.
 
-    For one seed, the weights outside the scheme are the same whatever the scheme is.
+    `layers` are further arguments of `Decoder`. For one seed, the weights outside the scheme are
+    the same whatever the scheme is.
     """
     generator = torch.default_generator  # the CPU's alone: torch.manual_seed reseeds GPUs as well
     with torch.random.fork_rng(devices=[]):
         generator.manual_seed(seed)
-        model = Decoder(config, make(config))
+        model = Decoder(config, make(config), **layers)
         generator.manual_seed(seed)
         shared = Decoder(config, enc.NoPosition()).state_dict()
     model.load_state_dict(shared, strict=False)
@@ -184,26 +222,28 @@ def build_around(make: Make, config: DecoderConfig, seed: int = 0) -> Decoder:
 
 def recipe(name: str) -> Recipe:
     """The recipe of the scheme `name`. Raises ZooError if there is none."""
-    if name not in RECIPES:
-        raise ZooError(f"the zoo has no scheme {name!r}; it has {', '.join(RECIPES)}")
-    return RECIPES[name]
+    known = RECIPES | LAYERED
+    if name not in known:
+        raise ZooError(f"the zoo has no scheme {name!r}; it has {', '.join(known)}")
+    return known[name]
 
 
 def load(name: str, seed: int = 0) -> Decoder:
     """The model trained with the scheme `name` in the small tier, on `device()`.
 
-    Seed 0 of every scheme is shipped, seeds 1 and 2 of those in ENTIRE; `course zoo` makes the
-    others. Weights are in half precision, and the model computes in float32. Raises ZooError, which
-    says what to run, if there is no such scheme, or if its file is missing, damaged or of another
-    version.
+    Seed 0 of every scheme is shipped, seeds 1 and 2 of those in ENTIRE, and seed 0 of those in
+    LAYERED_SHIPPED; `course zoo` and `course layers` make the others. Weights are in half
+    precision, and the model computes in float32. Raises ZooError, which says what to run, if there
+    is no such scheme, or if its file is missing, damaged or of another version.
     """
     recipe(name)
     path = weights_path(name, seed)
     if not path.exists():
         if not is_shipped(name, seed):
+            command = "layers" if name in LAYERED else "zoo"
             raise ZooError(
-                f"seed {seed} of {name} is not shipped: run `course zoo {name} --seeds {seed}` to "
-                "make it, or take seed 0"
+                f"seed {seed} of {name} is not shipped: run `course {command} {name} --seeds "
+                f"{seed}` to make it, or take {'another' if command == 'layers' else 'seed 0'}"
             )
         raise ZooError(f"{path.name} is missing from the zoo: {AGAIN}")
     return read_weights(path, build(name, TIERS["small"], seed), name, seed)
@@ -243,6 +283,8 @@ def weights_path(name: str, seed: int) -> Path:
 
 def is_shipped(name: str, seed: int) -> bool:
     """Whether the course comes with the weights of this model."""
+    if name in LAYERED:
+        return seed == 0 and name in LAYERED_SHIPPED
     return seed == 0 or (seed in SEEDS and name in ENTIRE)
 
 

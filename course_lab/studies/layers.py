@@ -1,0 +1,284 @@
+"""Which layers need positions? Models of the zoo's small tier whose layers differ.
+
+`course layers` trains the patterns of `zoo.LAYERED`, and measures them as `course zoo` measures
+RoPE and a model without positions, which stand beside them. It takes RoPE out of trained models and
+trains them on, and it warms queries by their position.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Iterator
+from statistics import fmean
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from course_lab import zoo
+from course_lab.errors import CourseError
+from course_lab.findings import Measured
+from course_lab.instruments import reading
+from course_lab.instruments.evaluation import PASSAGES, bits_by_length, text_of
+from course_lab.instruments.stretching import tuned
+from course_lab.machine import device
+from course_lab.studies import zoo as making
+from course_lab.studies.study import Entry, Result, Study, classes_of
+from course_lab.training.corpus import python_source
+from course_lib import encodings as enc
+from course_lib.model import Decoder
+from course_lib.model.decoder import Attention
+
+TIER = zoo.TIERS["small"]
+TUNED_STEPS = (0, 200, 1000)
+TUNED_LENGTHS = (128, 512, 2048)
+ARMS = ("rotation dropped", "rotation kept", "never had positions")
+"""Trained on at the trained length, all alike; the last is the zoo's model without positions."""
+WARMED = ("none", "none_in_last", "window_none_in_full")
+SCALES = (0.1, 0.3)
+CONSTANTS = (1.0, 1.1, 1.2, 1.4)
+WARMED_LENGTHS = (512, 2048)
+WARMED_PASSAGES = 8
+
+
+class Unit(NamedTuple):
+    """What is measured at once.
+
+    `kind` is "trained" (weights), "measured" (bits at every length), "read" (whether the model
+    looks letters up), "warmed" (with a temperature by position in the layers without positions),
+    or "tuned", where `pattern` is one of ARMS.
+    """
+
+    kind: str
+    pattern: str
+    seed: int
+
+
+def units(
+    patterns: Iterable[str] = tuple(zoo.LAYERED), seeds: Iterable[int] = zoo.SEEDS
+) -> tuple[list[Unit], list[Unit]]:
+    """The trainings, and what needs their weights or those of the zoo."""
+    patterns, seeds = tuple(patterns), tuple(seeds)
+    kinds = ("measured", "read")
+    rest = [Unit(kind, p, seed) for seed in seeds for p in patterns for kind in kinds]
+    rest += [Unit("warmed", p, s) for s in seeds for p in WARMED if p in (*patterns, "none")]
+    rest += [Unit("tuned", arm, seed) for seed in seeds for arm in ARMS]
+    return [Unit("trained", p, seed) for seed in seeds for p in patterns], rest
+
+
+def every_unit() -> list[Unit]:
+    trained, rest = units()
+    return trained + rest
+
+
+def make(
+    patterns: Iterable[str] = tuple(zoo.LAYERED), seeds: Iterable[int] = zoo.SEEDS,
+    jobs: int = 1, scheduler: str = "", recheck: int = 0,
+) -> None:  # fmt: skip
+    """Do what is missing: first the trainings, then what needs their weights."""
+    trained, rest = units(patterns, seeds)
+    if recheck:
+        STUDY.recheck(STUDY.missing(), recheck, jobs, scheduler, _is_here)
+    STUDY.make(trained, jobs, scheduler)
+    needed = {unit._replace(kind="trained") for unit in STUDY.missing(rest)}
+    again = [one for one in trained if one in needed or zoo.is_shipped(one.pattern, one.seed)]
+    STUDY.do([one for one in again if not _is_here(one)], jobs, scheduler)
+    STUDY.make(rest, jobs, scheduler)
+
+
+def measure(unit: Unit) -> Result:
+    """Do one piece of work."""
+    kinds = {"trained": train_one, "measured": measure_lengths, "read": look_up, "warmed": warm,
+             "tuned": tune}  # fmt: skip
+    return kinds[unit.kind](unit)
+
+
+def train_one(unit: Unit) -> Result:
+    about, _ = making.train_one(_in_zoo(unit), making.WORK)
+    return Result([], about)
+
+
+def measure_lengths(unit: Unit) -> Result:
+    return Result(_bits(zoo.load(unit.pattern, unit.seed), TIER.lengths))
+
+
+def look_up(unit: Unit) -> Result:
+    model, data = zoo.load(unit.pattern, unit.seed), python_source().validation
+    return Result(reading.records(model, data, {}, **making.READING))
+
+
+# Temperature by position --------------------------------------------------------------------------
+
+
+class Constant(enc.QueryTemperature):
+    """The control: every query is multiplied by the same number, `scale`."""
+
+    def factor(self, positions: Tensor) -> Tensor:
+        return torch.full(positions.shape, self.scale, device=positions.device)
+
+
+def warmed(model: Decoder, scheme: enc.PositionScheme) -> Decoder:
+    """A copy of `model` that has `scheme` in the layers that had no positions."""
+    model = copy.deepcopy(model)
+    for part in model.modules():
+        if isinstance(part, Attention) and isinstance(part.scheme, enc.NoPosition):
+            part.scheme = scheme
+    return model
+
+
+def temperatures() -> Iterator[tuple[str, enc.PositionScheme]]:
+    """Llama 4's temperature with the trained length in place of 8 192, and constants."""
+    for scale in SCALES:
+        yield f"scale {scale}", enc.QueryTemperature(TIER.length, scale, first=1)
+    for factor in CONSTANTS:
+        yield f"constant {factor}", Constant(TIER.length, factor)
+
+
+def warm(unit: Unit) -> Result:
+    model = zoo.load(unit.pattern, unit.seed)
+    return Result([
+        {"variant": name, **record}
+        for name, scheme in temperatures()
+        for record in _bits(warmed(model, scheme), WARMED_LENGTHS, WARMED_PASSAGES)
+    ])  # fmt: skip
+
+
+# Positions taken out after training ---------------------------------------------------------------
+
+
+def without_rotation(model: Decoder) -> Decoder:
+    """A copy of `model` without positions in any layer."""
+    model = copy.deepcopy(model)
+    for part in model.modules():
+        if isinstance(part, Attention):
+            part.scheme = enc.NoPosition()
+    return model
+
+
+def tune(unit: Unit) -> Result:
+    """Train on at the trained length, as many bytes a step as before, and measure on the way."""
+    never = unit.pattern == "never had positions"
+    model = zoo.load("none" if never else "rope", unit.seed)
+    if unit.pattern == "rotation dropped":
+        model = without_rotation(model)
+    records = [{"steps": 0, **record} for record in _bits(model, TUNED_LENGTHS)]
+    data, tokens = python_source().train, TIER.batch * TIER.length
+    for step in tuned(model, data, TIER.length, tokens, max(TUNED_STEPS), unit.seed):
+        if step in TUNED_STEPS:
+            records += [{"steps": step, **record} for record in _bits(model, TUNED_LENGTHS)]
+    return Result(records)
+
+
+def _bits(model: Decoder, lengths: Iterable[int], passages: int = PASSAGES) -> list[Entry]:
+    """A record for each length."""
+    data = python_source().validation
+    bits = bits_by_length(model.to(device()).eval(), data, [*lengths], passages)
+    return [
+        {"length": length, "bits": [round(value, 4) for value in row.tolist()],
+         "text": text_of(data, passages)}
+        for length, row in zip(lengths, bits, strict=True)
+    ]  # fmt: skip
+
+
+# What numbers depend on ---------------------------------------------------------------------------
+
+
+def _in_zoo(unit: Unit) -> making.Unit:
+    """The training of `unit`, as one of the zoo's."""
+    return making.Unit("trained", TIER.name, unit.pattern, unit.seed)
+
+
+def _scheme(unit: Unit) -> str:
+    """The zoo's name of the model that `unit` begins with."""
+    if unit.kind != "tuned":
+        return unit.pattern
+    return "none" if unit.pattern == "never had positions" else "rope"
+
+
+def _is_here(unit: Unit) -> bool:
+    """Whether the weights that `unit` measures are here."""
+    return zoo.weights_path(_scheme(unit), unit.seed).exists()
+
+
+def settings(unit: Unit) -> Entry:
+    """What the result of `unit` depends on; its weights are None where they are not here."""
+    about = TIER.settings()
+    lengths = about.pop("lengths")
+    path = zoo.weights_path(_scheme(unit), unit.seed)
+    about["weights"] = zoo.checksum(path) if path.exists() else None
+    if unit.kind == "read":
+        return about | making.READING
+    of_kind: dict[str, Entry] = {
+        "trained": {},
+        "measured": {"lengths": lengths, "passages": PASSAGES},
+        "warmed": {"lengths": WARMED_LENGTHS, "passages": WARMED_PASSAGES, "scales": SCALES,
+                   "constants": CONSTANTS},
+        "tuned": {"lengths": TUNED_LENGTHS, "passages": PASSAGES, "steps": TUNED_STEPS},
+    }  # fmt: skip
+    return about | of_kind[unit.kind]
+
+
+def code(unit: Unit) -> list[Any]:
+    """What the numbers of `unit` are computed with; weights have a checksum of their own."""
+    if unit.kind == "trained":
+        return []
+    model = classes_of(zoo.build(_scheme(unit), TIER))
+    of_kind: dict[str, list[Any]] = {
+        "measured": [bits_by_length], "read": [reading],
+        "warmed": [bits_by_length, enc.QueryTemperature, Constant, warmed, temperatures],
+        "tuned": [bits_by_length, without_rotation, tuned],
+    }  # fmt: skip
+    return [*model, *of_kind[unit.kind]]
+
+
+STUDY = Study("layers", Unit, every_unit, settings, code, measure)
+
+
+# Reading ------------------------------------------------------------------------------------------
+
+
+def paid(pattern: str, length: int) -> list[Measured]:
+    """Bits per byte at `length`, for each seed: of a pattern, or of a scheme of the zoo."""
+    if pattern in zoo.LAYERED:
+        return _measured(kind="measured", pattern=pattern, length=length)
+    return [
+        Measured(r.seed, r.steps, r.value, r.text, r.bits)
+        for r in zoo.results()
+        if (r.scheme, r.tier, r.method, r.length) == (pattern, TIER.name, None, length)
+    ]
+
+
+def tuned_paid(arm: str, steps: int, length: int) -> list[Measured]:
+    """Bits per byte of one of ARMS, trained on for `steps`."""
+    return _measured(steps, kind="tuned", pattern=arm, steps=steps, length=length)
+
+
+def warmed_paid(pattern: str, variant: str, length: int) -> list[Measured]:
+    """Bits per byte with one of `temperatures` in the layers without positions."""
+    return _measured(kind="warmed", pattern=pattern, variant=variant, length=length)
+
+
+def read_gain(pattern: str, distance: int, first: str = "same") -> list[Measured]:
+    """Bits per letter that the same letters `distance` bytes before save: see `reading.records`."""
+    if pattern in zoo.LAYERED:
+        found = STUDY.records(kind="read", pattern=pattern, distance=distance, first=first)
+    else:
+        wanted = {"scheme": pattern, "distance": distance, "first": first}
+        found = [r for r in zoo.read() if wanted.items() <= r.items()]
+    text = f"letters at {distance}"
+    return [Measured(r["seed"], TIER.steps, r["gain"], text) for r in found]
+
+
+def _measured(further: int = 0, **wanted: Any) -> list[Measured]:
+    found = STUDY.records(**wanted)
+    return [
+        Measured(r["seed"], TIER.steps + further, fmean(r["bits"]), r["text"], (*r["bits"],))
+        for r in found
+    ]
+
+
+def check_patterns(patterns: Iterable[str]) -> None:
+    """Raise CourseError, which lists them, unless these are patterns."""
+    for name in patterns:
+        if name not in zoo.LAYERED:
+            raise CourseError(f"there is no pattern {name!r}; there are {', '.join(zoo.LAYERED)}")
