@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Patch
 
 from course_lab.figures.plots import lengths_axis
 from course_lab.figures.style import BLACK, BLUE, GREY, ORANGE, figure
@@ -104,8 +103,15 @@ def keys_of_last(layers: Sequence[Layer], length: int, title: str) -> Figure:
     for number, (layer, reach) in enumerate(zip(layers, reaches(layers, length), strict=True)):
         seen = min(layer.window or length, length)
         ax.barh(number, seen, 0.6, length - seen, **_look(layer, _bases(layers)))
-        ax.plot([length - 1 - reach, length], [number, number], color=GREY, linewidth=1.2,
-                linestyle="-", zorder=0)  # fmt: skip
+        ax.plot(
+            [length - 1 - reach, length],
+            [number, number],
+            color=GREY,
+            zorder=0,
+            linewidth=1.2,
+            linestyle="-",
+            label="known from layers below",
+        )
         ax.text(1.01 * length, number, f"{seen} keys", fontsize=8, va="center")
     ax.set(title=title, xlabel=f"place in a text of {length} (the last query stands at its end)",
            ylabel="layer", xlim=(0, length), ylim=(-0.6, len(layers) - 0.4))  # fmt: skip
@@ -170,13 +176,15 @@ def _bases(layers: Sequence[Layer]) -> list[float]:
 def _look(layer: Layer, bases: Sequence[float]) -> dict[str, Any]:
     """White without positions; blue with the only or the lower base, orange with a higher one."""
     if layer.base is None:
-        return {"facecolor": "white", "edgecolor": BLACK}
-    return {"facecolor": BLUE if layer.base == bases[0] else ORANGE, "edgecolor": BLACK}
+        return {"facecolor": "white", "edgecolor": BLACK, "label": "no positions"}
+    lower = layer.base == bases[0]
+    return {"facecolor": BLUE if lower else ORANGE, "edgecolor": BLACK,
+            "label": "rotates" if lower else "rotates, higher base"}  # fmt: skip
 
 
 def _finish(ax: Axes, fig: Figure) -> None:
+    """A legend of what is shown, each once, below the picture."""
     ax.grid(visible=False)
-    keys = [Patch(facecolor=BLUE, edgecolor=BLACK, label="rotates"),
-            Patch(facecolor=ORANGE, edgecolor=BLACK, label="rotates on a higher base"),
-            Patch(facecolor="white", edgecolor=BLACK, label="no positions")]  # fmt: skip
-    fig.legend(handles=keys, loc="outside lower center", ncols=3, fontsize=8)
+    handles, labels = ax.get_legend_handles_labels()
+    shown = dict(zip(labels, handles, strict=True))
+    fig.legend(shown.values(), shown.keys(), loc="outside lower center", ncols=4, fontsize=8)
