@@ -169,9 +169,9 @@ def tune(unit: Unit) -> Result:
     return Result(records)
 
 
-def _bits(model: Decoder, lengths: Iterable[int], passages: int = PASSAGES) -> list[Entry]:
+def _bits(model: Decoder, lengths: Iterable[int], passages: int | None = None) -> list[Entry]:
     """A record for each length."""
-    data = python_source().validation
+    data, passages = python_source().validation, passages or PASSAGES
     bits = bits_by_length(model.to(device()).eval(), data, [*lengths], passages)
     return [
         {"length": length, "bits": [round(value, 4) for value in row.tolist()],

@@ -1,0 +1,158 @@
+"""The patterns of layers, what is done to them, and the study that measures them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import tiny
+import torch
+
+from course_lab import __main__ as commands
+from course_lab import zoo
+from course_lab.errors import CourseError
+from course_lab.studies import layers
+from course_lab.studies import zoo as making
+from course_lab.zoo import LAYERED, TIERS, ZooError, build
+from course_lib.encodings import NoPosition, QueryTemperature, Rotary
+from course_lib.model.decoder import Attention
+
+TIER = replace(tiny.TIER, config=replace(tiny.TIER.config, num_layers=4), steps=25)
+TOKENS = torch.arange(40)[None] % 7
+
+
+def attentions(model):
+    return [part for part in model.modules() if isinstance(part, Attention)]
+
+
+@pytest.mark.parametrize(
+    "name, turning, windows, bases, sinks",
+    [
+        ("none_in_last", [1, 1, 1, 0], [None] * 4, [1e4] * 3, False),
+        ("window", [1, 1, 1, 1], [32, 32, 32, None], [1e4] * 4, False),
+        ("window_none_in_full", [1, 1, 1, 0], [32, 32, 32, None], [1e4] * 3, False),
+        ("window_two_bases", [1, 1, 1, 1], [32, 32, 32, None], [1e4] * 3 + [1e6], False),
+        ("sinks", [1, 1, 1, 1], [None] * 4, [1e4] * 4, True),
+    ],
+)
+def test_a_pattern_has_its_layers(name, turning, windows, bases, sinks):
+    parts = attentions(build(name, TIERS["small"]))
+    rotaries = [part.scheme for part in parts if isinstance(part.scheme, Rotary)]
+    assert [isinstance(part.scheme, Rotary) for part in parts] == [bool(one) for one in turning]
+    assert [part.window for part in parts] == windows
+    assert [part.sinks is not None for part in parts] == [sinks] * 4
+    slowest = [float(rotary.frequencies[-1]) for rotary in rotaries]
+    assert slowest == pytest.approx([base ** (-30 / 32) for base in bases])
+
+
+@pytest.mark.parametrize("name", LAYERED)
+def test_patterns_start_from_the_weights_of_rope(name):
+    rope, model = (build(one, TIERS["small"], 1).state_dict() for one in ("rope", name))
+    for key, value in model.items():
+        assert torch.equal(value, torch.zeros(4) if key.endswith("sinks") else rope[key]), key
+
+
+def test_a_window_keeps_to_a_quarter_of_the_trained_length():
+    model = build("window", replace(TIER, length=24))
+    assert [part.window for part in attentions(model)] == [6, 6, 6, None]
+
+
+def test_a_temperature_changes_the_layers_without_positions_alone():
+    model = build("none_in_last", TIER)
+    changed = layers.warmed(model, QueryTemperature(8, first=1))
+    kinds = [type(part.scheme) for part in attentions(changed)]
+    assert kinds == [Rotary, Rotary, Rotary, QueryTemperature]
+    assert type(attentions(model)[3].scheme) is NoPosition
+    positions = torch.arange(40)
+    same = layers.warmed(model, layers.Constant(8, 1.0))
+    with torch.no_grad():
+        expected = model(TOKENS, positions)
+        assert torch.equal(same(TOKENS, positions), expected)
+        assert not torch.allclose(changed(TOKENS, positions), expected, atol=1e-4)
+
+
+def test_the_constants_are_the_same_at_every_position():
+    temperatures = dict(layers.temperatures())
+    assert len(temperatures) == len(layers.SCALES) + len(layers.CONSTANTS)
+    by_position = temperatures["scale 0.1"].factor(torch.tensor([0, 126, 127, 2047]))
+    expected = [1, 1, 1 + 0.1 * torch.tensor(2.0).log(), 1 + 0.1 * torch.tensor(17.0).log()]
+    torch.testing.assert_close(by_position, torch.tensor(expected))
+    constant = temperatures["constant 1.2"].factor(torch.tensor([0, 2047]))
+    assert constant.tolist() == pytest.approx([1.2, 1.2])
+
+
+def test_without_rotation_is_the_model_without_positions_with_the_same_weights():
+    model = build("rope", TIER)
+    bare = build("none", TIER)
+    bare.load_state_dict(model.state_dict())
+    with torch.no_grad():
+        found = layers.without_rotation(model)(TOKENS, torch.arange(40))
+        torch.testing.assert_close(found, bare(TOKENS, torch.arange(40)))
+    assert all(isinstance(part.scheme, Rotary) for part in attentions(model))
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """A small zoo with seed 0 of RoPE and of no positions, and a study of its own."""
+    tiny.shrink(monkeypatch.setattr, tmp_path)
+    monkeypatch.setattr(zoo, "TIERS", {**zoo.TIERS, "small": TIER})
+    monkeypatch.setattr(making, "TIERS", zoo.TIERS)
+    monkeypatch.setattr(layers, "TIER", TIER)
+    monkeypatch.setattr(layers, "python_source", lambda: tiny.TEXT)
+    for name, value in {"PASSAGES": 4, "TUNED_STEPS": (0, 2), "TUNED_LENGTHS": (32,),
+                        "WARMED_LENGTHS": (64,), "WARMED_PASSAGES": 2}.items():  # fmt: skip
+        monkeypatch.setattr(layers, name, value)
+    monkeypatch.setattr(making, "WORK", tmp_path / "work")
+    monkeypatch.setattr(layers, "STUDY", replace(layers.STUDY, folder=tmp_path))
+    for scheme in ("rope", "none"):
+        making.keep(build(scheme, TIER), scheme, 0, zoo.weights_path(scheme, 0))
+    return tmp_path
+
+
+def test_a_pattern_is_trained_measured_and_read_and_a_second_call_does_nothing(home, monkeypatch):
+    layers.make(["window_none_in_full"], [0])
+    [one] = layers.paid("window_none_in_full", 128)
+    assert (one.seed, one.steps, len(one.bits)) == (0, 25, 4)
+    assert [r.value for r in layers.read_gain("window_none_in_full", 40, "fresh")] == [0.0]
+    [before], [after] = (layers.tuned_paid("rotation dropped", n, 32) for n in (0, 2))
+    assert (before.steps, after.steps) == (25, 27) and before.value != after.value
+    [kept] = layers.tuned_paid("rotation kept", 0, 32)
+    [never] = layers.tuned_paid("never had positions", 0, 32)
+    assert len({before.value, kept.value}) == 2 and kept.text == never.text
+    [warm] = layers.warmed_paid("window_none_in_full", "scale 0.3", 64)
+    [same] = layers.warmed_paid("window_none_in_full", "constant 1.0", 64)
+    assert warm.value != same.value
+    assert zoo.load("window_none_in_full").blocks[0].attention.window == 8
+    monkeypatch.setattr(layers, "measure", lambda unit: pytest.fail(f"again: {unit}"))
+    layers.make(["window_none_in_full"], [0])
+
+
+def test_other_weights_ask_for_other_measurements_and_no_other_training(home):
+    layers.make(["sinks"], [0])
+    making.keep(build("sinks", TIER, 5), "sinks", 0, zoo.weights_path("sinks", 0))
+    trained, rest = layers.units(["sinks"], [0])
+    kinds = {unit.kind for unit in layers.STUDY.missing([*trained, *rest])}
+    assert kinds == {"trained", "measured", "read"}
+
+
+def test_a_wrong_pattern_lists_those_that_there_are(capsys):
+    assert commands.main(["layers", "every_fifth"]) == 2
+    assert "no pattern 'every_fifth'; there are none_in_last, window" in capsys.readouterr().err
+    with pytest.raises(CourseError, match="nothing for kind='measured'"):
+        layers.STUDY.records(kind="measured", pattern="every_fifth")
+
+
+def test_a_seed_that_is_not_shipped_says_what_makes_it():
+    with pytest.raises(ZooError, match="`course layers window --seeds 7`"):
+        zoo.load("window", 7)
+
+
+def test_records_of_the_study_are_of_todays_code():
+    assert not layers.STUDY.missing()
+
+
+def test_what_is_shipped_is_what_was_measured():
+    for name in zoo.LAYERED_SHIPPED:
+        [found] = [r for r in layers.STUDY.results()
+                   if r["unit"] == {"kind": "measured", "pattern": name, "seed": 0}]  # fmt: skip
+        assert found["settings"]["weights"] == zoo.checksum(zoo.weights_path(name, 0))
