@@ -16,6 +16,9 @@ from course_lib.encodings.scheme import on_axes
 class AxialRotary(Rotary):
     """Turns each pair of a query or key by the position on one of several axes.
 
+    A score depends on the distance on each axis. Which pairs an axis gets is a convention, like the
+    layout: weights are trained with one.
+
     `sections` says how many pairs each axis gets; together they turn the first 2 sum(sections)
     columns of a head. All pairs share one ladder of frequencies, base^(-2i / rotary_dim), and pairs
     of an axis are
