@@ -22,7 +22,7 @@ def parts() -> list[str]:
     names = [*BESIDE, *zoo.LAYERED]
     return [
         "## Layers that differ\n\nModels of the small tier, trained alike, as `course layers` "
-        f"makes them for lesson 17; `{BESIDE[0]}` and `{BESIDE[1]}` are those of the first table.\n",
+        f"makes them for lesson 17; {' and '.join(BESIDE)} are those of the first table.\n",
         table(["pattern", *map(str, lengths)],
               [[name, *(_mean(layers.paid(name, n)) for n in lengths)] for name in names], RIGHT),
         "\nBits that the same letters save, so many bytes before, and in another order (see *Does "
