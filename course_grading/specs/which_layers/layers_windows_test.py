@@ -155,10 +155,10 @@ def _test_shapes(masks: Masks) -> None:
 
 @mistake("refuses every version",
          "Your test refuses every version, the right ones too. Either it asks for more than the "
-         "task says, or it gives or expects something other than tensors of positions and a list "
-         "of masks.")  # fmt: skip
-def _test_one_tensor(masks: Masks) -> None:
-    assert masks(QUERIES, KEYS, [3, None]).shape == (2, 3, 11)  # type: ignore[attr-defined]
+         "task says, or it expects something else, such as masks that are True for what is "
+         "hidden.")  # fmt: skip
+def _test_of_hidden(masks: Masks) -> None:
+    _compare(masks, expected=lambda *asked: [~mask for mask in _right(*asked)])
 
 
 CONSECUTIVE = torch.arange(12)
@@ -258,6 +258,6 @@ EXERCISE = WriteTest(
                    "and nothing else.",
                    {"expected": _given(lambda windows: [w if w is None else w + 1
                                                         for w in windows])}),
-        _test_shapes, _test_one_tensor,
+        _test_shapes, _test_of_hidden,
     ),
 )  # fmt: skip
