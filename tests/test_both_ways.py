@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from jupyter_client.manager import start_new_kernel
 
+from course_grading.judging.forbidden import forbidden_in_cells
 from course_grading.running import runner
 from course_grading.sheets import notebooks, release
 from course_grading.sheets.notebooks import RELEASED
@@ -58,6 +59,14 @@ def test_every_solution_earns_full_points(tmp_path, chosen):
     slugs = [one.slug for solution in chosen for one in exercises_of(solution)]
     assert points(report) == [(slug, "passed", EXERCISES[slug].points) for slug in slugs]
     assert report.points == report.max_points > 0
+
+
+@every_solution
+def test_no_solution_uses_what_its_exercise_forbids(solution):
+    """A config may hold the name of a function: found without a kernel, for every sheet."""
+    sources = [cell.source for cell in notebooks.read(solution)]
+    for one in exercises_of(solution):
+        assert forbidden_in_cells(EXERCISES[one.slug], sources) is None, one.slug
 
 
 def test_all_exercises_belong_to_a_notebook():

@@ -47,6 +47,8 @@ class Variant(NamedTuple):
     """The STRETCHES that texts longer than the trained ones are read with as well."""
     further: tuple[int, ...] = ()
     """Multiples of the question's steps that this one alone is trained for as well."""
+    layers: Mapping[str, Any] = {}
+    """Further arguments of `Decoder`: windows and sinks."""
 
 
 @dataclass(frozen=True)
@@ -140,8 +142,11 @@ def of_the_zoo(config: DecoderConfig, name: str, length: int) -> Scheme:
 
 def known(length: int, *names: str) -> dict[str, Variant]:
     """Schemes of the zoo as variants, for texts of `length` in training, by their labels."""
+    tier = replace(zoo.TIERS["small"], length=length)
     return {
-        zoo.recipe(name).label: Variant(partial(of_the_zoo, name=name, length=length))
+        zoo.recipe(name).label: Variant(
+            partial(of_the_zoo, name=name, length=length), layers=zoo.recipe(name).layers(tier)
+        )
         for name in names
     }
 
@@ -332,6 +337,14 @@ QUESTIONS: dict[str, Question] = {
             "RoPE": ten["RoPE"]._replace(stretches=tuple(STRETCHES)),
         },
     ),
+    "recall-layers": Question(
+        "which value has this key? (four layers)",
+        recall.recall, DecoderConfig(recall.VOCAB, 64, num_layers=4, num_heads=2, hidden_dim=64),
+        length=64, batch=16, steps=300, learning_rate=3e-3, chance=1 / recall.VALUES,
+        lengths=(128, 256, 512), bins=recall.distances,
+        multiples=(1, 3),
+        variants=known(64, "rope", "none", *zoo.LAYERED),
+    ),
 }  # fmt: skip
 """The questions of the lessons, in their order."""
 
@@ -339,7 +352,8 @@ QUESTIONS: dict[str, Question] = {
 def model_for(slug: str, variant: str, seed: int = 0) -> Decoder:
     """An untrained model for a question."""
     chosen = QUESTIONS[slug].variants[variant]
-    return zoo.build_around(chosen.make, replace(QUESTIONS[slug].config, **chosen.sizes), seed)
+    config = replace(QUESTIONS[slug].config, **chosen.sizes)
+    return zoo.build_around(chosen.make, config, seed, chosen.layers)
 
 
 def exam(slug: str, length: int | None = None, **arguments: Any) -> Batch:

@@ -13,7 +13,7 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn import functional
 
@@ -189,6 +189,15 @@ HOLDING = {
 HEADS = 10
 """So many of the model's 270 look one token back most."""
 FRONTS = (256, 512, 1_024, 2_048, 4_096, 7_680)
+SEVERAL = {
+    "every fourth": range(3, 30, 4), "every second": range(1, 30, 2), "first ten": range(10),
+    "middle ten": range(10, 20), "last ten": range(20, 30), "all": range(30),
+}  # fmt: skip
+"""Layers that lose their rotation together."""
+NEAR = 128
+HIDDEN = {"first hidden": 0, "another hidden": 200}
+KEPT = {"window and the first": 0, "window and another": 200}
+"""Keys that no later query sees, or that each later query sees besides the NEAR last ones."""
 
 
 # Measurements -----------------------------------------------------------------------------------
@@ -402,6 +411,56 @@ def without(model: released.Released, heads: Iterable[tuple[int, int]]) -> relea
     return changed
 
 
+def without_rotation(unit: Unit) -> Result:
+    """What 1 024 tokens cost if some layers do not rotate: each layer alone, or several."""
+    text = tokens(_model(), unit.text, BLOCK)
+    sets = {f"layer {layer}": [layer] for layer in range(_model().config.num_layers)}
+    if unit.setting == "several":
+        sets = {"none": [], **{name: [*chosen] for name, chosen in SEVERAL.items()}}
+    records = []
+    for name, chosen in sets.items():
+        schemes = [enc.NoPosition() if layer in chosen else plain() for layer in range(30)]
+        model = _model().with_scheme(schemes.__getitem__)
+        records.append({"layers": name, "nats": _mean(losses(model, text))})
+    return Result(records)
+
+
+@torch.no_grad()
+def first_token(unit: Unit) -> Result:
+    """What the last 512 of 1 024 tokens cost, and which share of their weight the first key gets.
+
+    The share is the mean over layers, heads and queries. A key may be hidden from all later
+    queries, the first token replaced by another, or the text may begin 64 tokens later. In a window
+    a query sees the last 128 keys alone, or these and one key far back.
+    """
+    text = tokens(_model(), unit.text, BLOCK)
+    if unit.setting == "first replaced":
+        draw = torch.Generator().manual_seed(TEXTS.index(unit.text))
+        text[0] = torch.randint(*RARE, (), generator=draw)
+    if unit.setting == "64 tokens later":
+        text = text[64:]
+    seen = _seen(unit.setting, len(text))
+    scores = _model()(text[None], range(len(text)), seen)[0]
+    nats = functional.cross_entropy(scores[-LAST - 1 : -1], text[-LAST:], reduction="none")
+    weights = [look.weights[:, -LAST:].mean(dim=(0, 1)) for look in
+               looking.by_layer(_model(), text, seen)]  # fmt: skip
+    by_key = torch.stack(weights).mean(dim=0)
+    return Result([{"nats": _mean(nats), "first": round(by_key[0].item(), 4),
+                    "second": round(by_key[1].item(), 4)}])  # fmt: skip
+
+
+def _seen(setting: str, length: int) -> Bool[Tensor, "length length"]:
+    """True where a query may look, causality aside."""
+    seen = torch.ones(length, length, dtype=torch.bool)
+    if setting.startswith("window"):
+        seen = seen.triu(1 - NEAR)
+    if setting in KEPT:
+        seen[KEPT[setting] :, KEPT[setting]] = True
+    if setting in HIDDEN:
+        seen[HIDDEN[setting] + 1 :, HIDDEN[setting]] = False
+    return seen
+
+
 class Secret(NamedTuple):
     """What a text is made to hold."""
 
@@ -448,6 +507,11 @@ QUESTIONS: dict[str, tuple[Callable[[Unit], Result], Sequence[str]]] = {
     "held": (when_held, list(HOLDING)),
     "alone": (read_alone, ["unchanged"]),
     "in windows": (in_windows, ["unchanged", "layout half", "no rotation"]),
+    "without rotation": (without_rotation, ["one by one", "several"]),
+    "first token": (
+        first_token,
+        ["unchanged", *HIDDEN, "first replaced", "64 tokens later", "window", *KEPT],
+    ),
 }
 
 
@@ -473,7 +537,9 @@ def _code(unit: Unit) -> list[object]:
     used: list[object] = [QUESTIONS[unit.question][0], losses, rotary, plain]
     if unit.question in ("told", "told closely"):
         used += [_told, _placed, _found]
-    if unit.question in ("heads", "without heads"):
+    if unit.question == "first token":
+        used.append(_seen)
+    if unit.question in ("heads", "without heads", "first token"):
         used += [looking.by_layer, looking.one_back]
     if unit.question == "without heads":
         used += [_others, without, _placed]

@@ -150,7 +150,7 @@ def _test_default_config(function):
 EXERCISE = WriteTest(
     slug="museum-config", title="Ninth room: a config after an update", minutes=15, points=4,
     name="test_frequencies", reference=_config_test(*EDGE), versions=CONFIG,
-    forbidden=("from_rope_parameters", "longrope"),
+    forbidden=("from_rope_parameters",),
     hints=(
         "Write two configs, a new one and an older one. Which base would hide that a base was not "
         "read?",
