@@ -144,10 +144,10 @@ EXERCISE = Implement(
                 "The exponential of a large score is infinite, and infinity divided by infinity is "
                 "nan. Subtract the largest of all scores and the sink first, or use softmax.",
                 _with_column(soft=_exponentials)),
-        Mistake("the maximum of the keys alone",
-                "You subtract the largest score of the keys before the exponential. For a query "
-                "that sees no key this is minus infinity, and the result is nan: take the sink "
-                "into the maximum.",
+        Mistake("nan where a query sees no key",
+                "All scores of such a query are minus infinity. Then a softmax over the keys alone "
+                "is nan, and so is a score minus the largest score of the keys. Let the sink take "
+                "part in both.",
                 _with_column(soft=_largest_of_keys)),
     ),
 )  # fmt: skip

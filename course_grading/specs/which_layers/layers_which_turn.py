@@ -74,7 +74,7 @@ def _cases(rng: Random) -> list[Case]:
         case("smollm3", 9, no_rope_layers=[0, 1, 1, 1, 0, 1, 1, 1, 1], no_rope_layer_interval=4),
         case("smollm3", 8, no_rope_layers=[*drawn[:-2], 1, 0], layer_types=[FULL] * 8,
              no_rope_layer_interval=3),
-        case("llama4_text", 7, no_rope_layer_interval=rng.choice([2, 3]), layer_types=every(3, 7)),
+        case("llama4_text", 7, no_rope_layer_interval=rng.choice([2, 4]), layer_types=every(3, 7)),
         case("llama4_text", 3, no_rope_layer_interval=1),
         case("smollm3", 4, no_rope_layers=[0, 0, 0, 0]),
         case("smollm3", 3, no_rope_layers=[1, 1, 1], no_rope_layer_interval=2),

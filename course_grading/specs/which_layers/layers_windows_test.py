@@ -64,7 +64,7 @@ def _all_at_once(q_positions, k_positions, windows):
     endless = int(q_positions.max()) + 1
     widths = torch.tensor([endless if window is None else window for window in windows])
     distance = q_positions[:, None] - k_positions
-    return list(_near(distance, widths[:, None, None]))
+    return list((distance >= 0) & (distance < widths[:, None, None]))
 
 
 def _by_places(q_positions, k_positions, window):

@@ -116,7 +116,7 @@ def weights_with_sinks(scores, sinks):
 
 # %% wrong
 # because: minus infinity minus minus infinity
-# named: the maximum of the keys alone
+# named: nan where a query sees no key
 def weights_with_sinks(scores, sinks):
     largest = scores.amax(dim=-1, keepdim=True)
     raised = torch.exp(scores - largest)
@@ -124,6 +124,7 @@ def weights_with_sinks(scores, sinks):
 
 # %% wrong
 # because: nan where a query sees nothing
+# named: nan where a query sees no key
 def weights_with_sinks(scores, sinks):
     taken = torch.sigmoid(scores.logsumexp(dim=-1) - sinks[:, None])
     return scores.softmax(dim=-1) * taken[..., None]
