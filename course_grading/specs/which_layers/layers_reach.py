@@ -81,9 +81,9 @@ def _cases(rng: Random) -> list[Case]:
 
 
 EXERCISE = Implement(
-    slug="layers-reach", title="How far back does the top layer hear?",
+    slug="layers-reach", title="How far back does the top layer reach?",
     minutes=15, points=2, name="earliest_position",
-    reference=_reference, cases=_cases, forbidden=("reach",),
+    reference=_reference, cases=_cases,
     domain={
         "layers": Described("a list of 1 to 32 tuples as above, with sizes from 1 to 8192"),
         "position": Number(0, 100_000, whole=True),

@@ -11,7 +11,6 @@ from torch import Tensor
 from course_grading.exercise import Case, Implement, Mistake, Property
 from course_grading.exercise.domain import Tensors
 from course_grading.specs.draw import normal
-from course_grading.specs.rotary_in_practice.common import Alike
 
 DTYPES = (torch.float32, torch.float64)
 
@@ -95,7 +94,7 @@ EXERCISE = Implement(
     minutes=15, points=3, name="weights_with_sinks",
     reference=_reference, cases=_cases, scale=_scale,
     forbidden=("attend", "attention_weights"),
-    domain={"scores": Tensors((4, 4), DTYPES), "sinks": Alike((1, 1), DTYPES, like="scores")},
+    domain={"scores": Tensors((4, 4), DTYPES), "sinks": Tensors((1, 1), DTYPES)},
     properties=(
         Property("the result has the dtype of scores",
                  lambda case, value: value.dtype == case["scores"].dtype),

@@ -214,8 +214,8 @@ EXERCISE = WriteTest(
         Version("each layer within the layers below", False, _both,
                 "It hides what a layer below has hidden. Give a wide window above a narrow one."),
         Version("the reach of the layers below added", False, _given(_summed),
-                "It shows what a layer can hear of through the layers below, and not what it sees "
-                "itself. Its first layer is right: look at the others."),
+                "It shows what a layer can depend on through the layers below, and not what it "
+                "sees itself. Its first layer is right: look at the others."),
         Version("no mask at all for a long window", False, _each(_long_as_full_with_future),
                 "Give a window that is longer than the text, too, with keys after a query."),
     ),
