@@ -94,12 +94,13 @@ def test_counts_and_minutes_are_written_where_an_exercise_is_added(tmp_path):
     changed = [(a, b) for a, b in zip(README.splitlines(), readme.read_text().splitlines(),
                                       strict=True) if a != b]  # fmt: skip
     (before, after), *routes = changed
-    assert after == before.replace("[5](", "[6](") and len(routes) == 2
+    assert after == before.replace("[6](", "[7](") and len(routes) == 2
     for before, after in routes:
         *same, sheets, _ = before.split("|")
         assert after.split("|") == [*same, f" {int(sheets) + 7} ", ""]
     minutes = sum(exercise.minutes for exercise in more)
     cells = nbformat.read(lesson, as_version=4).cells
     assert any(
-        f"[Six exercises](../exercises/{lesson.name}), {minutes} minutes" in c.source for c in cells
+        f"[Seven exercises](../exercises/{lesson.name}), {minutes} minutes" in c.source
+        for c in cells
     )

@@ -28,6 +28,7 @@ from course_grading.specs import (
     sinusoidal,
     start_here,
     stretching,
+    which_layers,
     yarn,
 )
 
@@ -49,6 +50,7 @@ SUBJECTS = {
     "14_stretching_while_reading": growing_texts,
     "15_yarn_and_beyond": yarn,
     "16_a_real_model": a_real_model,
+    "17_which_layers": which_layers,
     "19_choosing": choosing,
     "20_museum": museum,
 }

@@ -6,5 +6,6 @@ EXERCISES = (
     "grow-which-f",
     "stretch-cache-test",
     "grow-turn-on",
+    "left-padding",
 )
 """Slugs, in the order of the sheet; each has a file of its name."""

@@ -6,5 +6,6 @@ EXERCISES = (
     "rotary-stale-table",
     "rotary-halves-test",
     "rotary-which-layout",
+    "packed-positions",
 )
 """Slugs, in the order of the sheet; each has a file of its name."""
