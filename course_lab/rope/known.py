@@ -80,6 +80,9 @@ ROTATES = {
 }
 """Types that rotate in layers of one type alone, and no key says so."""
 
+WITHOUT_WINDOW = ("exaone4", "exaone_moe", "kolibri1")
+"""Of these, types that rotate in all layers if `sliding_window` is null."""
+
 TABLES = {"deepseek_v4": Fact("sliding_attention", "deepseek_v4/modeling_deepseek_v4.py")}
 """Types with tables "main", for layers of this type, and "compress", for all others."""
 

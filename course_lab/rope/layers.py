@@ -20,6 +20,7 @@ from course_lab.rope.known import (
     ROTATES,
     TABLES,
     WAYS,
+    WITHOUT_WINDOW,
     release,
 )
 from course_lab.rope.source import Config, Source
@@ -302,7 +303,10 @@ def _table_of(
 
 
 def _forced(source: Source, number: int) -> bool:
-    """Cohere 2 with experts rotates in its first, dense layers too."""
+    """Cohere 2 with experts rotates in its first, dense layers too, and some types in all layers
+    if there is no window."""
+    if source.name in WITHOUT_WINDOW and source.get("sliding_window") is None:
+        return True
     kinds = source.get("mlp_layer_types")
     return bool(
         source.get("prefix_dense_sliding_window_pattern") == 1 and isinstance(kinds, list)
@@ -327,7 +331,7 @@ def _switch(source: Source, total: int | None) -> Callable[[int], bool]:
     if empty or source.given.get("no_rope_layer_interval"):
         interval = source.whole("no_rope_layer_interval") or 4
         listed = [(number + 1) % interval != 0 for number in range(total or 0)]
-    if not empty:
+    if given or not listed:
         listed = source.listed("no_rope_layers", total) or listed
     return lambda number: not listed or bool(listed[number])
 
@@ -335,6 +339,12 @@ def _switch(source: Source, total: int | None) -> Callable[[int], bool]:
 def _names(source: Source, total: int | None) -> list[str] | None:
     """The type of each layer, by any of the keys that say it; None if no key does."""
     given = source.given
+    if source.name == "llama4_text" and not given.get("layer_types"):
+        rotates = _switch(source, total)  # Llama 4 sees chunks where it rotates
+        return [
+            "chunked_attention" if rotates(number) else "full_attention"
+            for number in range(total or 0)
+        ]
     for key in ("layer_types", "layers_block_type"):
         if given.get(key):
             return [RENAMED.get(one, str(one)) for one in source.listed(key, total) or []]

@@ -465,3 +465,16 @@ def test_whatever_stands_under_a_key_there_is_an_answer_or_one_line(tmp_path):
             assert "\n" not in str(error)
             refused += 1
     assert 200 < refused < 1200
+
+
+def test_llama_4_without_a_list_leaves_out_each_layer_of_its_interval(read):
+    groups = read(model_type="llama4_text", num_hidden_layers=8, hidden_size=512,
+                  num_attention_heads=8, head_dim=64, no_rope_layer_interval=2)  # fmt: skip
+    assert [(g.layers, g.rotates) for g in groups] == [((0, 2, 4, 6), True), ((1, 3, 5, 7), False)]
+
+
+@pytest.mark.parametrize("window, rotating", [(None, 4), (4096, 3)])
+def test_exaone_4_rotates_in_all_layers_if_it_has_no_window(read, window, rotating):
+    groups = read(model_type="exaone4", num_hidden_layers=4, hidden_size=512,
+                  num_attention_heads=8, sliding_window=window)  # fmt: skip
+    assert sum(len(group.layers) for group in groups if group.rotates) == rotating
