@@ -152,7 +152,7 @@ def bits_of_patterns(paid: Mapping[str, Mapping[int, Sequence[Measured]]], title
     lengths_axis(ax, sorted({length for by_length in paid.values() for length in by_length}))
     ax.axvline(TIERS["small"].length, color=BLACK, linewidth=1, linestyle=":")
     ax.set(
-        title=title, xlabel="length of the window (bytes); dotted: trained", ylabel="bits per byte"
+        title=title, xlabel="length of the text (bytes); dotted: trained", ylabel="bits per byte"
     )
     ax.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return fig
