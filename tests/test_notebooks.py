@@ -112,7 +112,7 @@ def test_lessons_keep_to_the_words_of_the_course(path):
             assert not (found := re.search(pattern, prose, re.IGNORECASE)), (cell.id, found[0])
 
 
-SHORT_ROUTES = ("01", "02", "08", "09", "10", "13", "14", "15", "16", "19")
+SHORT_ROUTES = ("01", "02", "08", "09", "10", "13", "14", "15", "16", "17", "19")
 SCHEMES = (
     "no position", "sinusoid", "sinusoidal", "learned table", "clipped bias", "T5", "ALiBi",
     "KERPLE", "FIRE", "Shaw", "Transformer-XL", "RoPE", "partial RoPE", "p-RoPE",
@@ -199,7 +199,7 @@ HOMES = {
     "C1": ["04"], "C2": ["04", "11"], "C3": ["11"], "C4": ["02"], "C5": ["03"], "C6": ["02"],
     "C7": ["02", "11"], "C8": ["01", "08"], "C9": ["10"], "C10": ["14", "15"], "C11": ["02", "08"],
     "C12": ["12"], "C13": ["06", "12"], "C14": ["08"], "C15": ["02", "08"],
-    "C16": ["19"], "C17": ["07"], "C18": ["16"], "C19": ["16"],
+    "C16": ["19"], "C17": ["07"], "C18": ["16"], "C19": ["16"], "C20": ["17"], "C21": ["17"],
 }  # fmt: skip
 
 
