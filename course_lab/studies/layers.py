@@ -18,8 +18,14 @@ from torch import Tensor
 from course_lab import zoo
 from course_lab.errors import CourseError
 from course_lab.findings import Measured
+from course_lab.instruments import layers as changed
 from course_lab.instruments import reading
-from course_lab.instruments.evaluation import PASSAGES, bits_by_length, text_of
+from course_lab.instruments.evaluation import (
+    PASSAGES,
+    bits_by_length,
+    bits_in_windows,
+    text_of,
+)
 from course_lab.instruments.stretching import tuned
 from course_lab.machine import device
 from course_lab.studies import zoo as making
@@ -34,19 +40,33 @@ TUNED_STEPS = (0, 200, 1000)
 TUNED_LENGTHS = (128, 512, 2048)
 ARMS = ("rotation dropped", "rotation kept", "never had positions")
 """Trained on at the trained length, all alike; the last is the zoo's model without positions."""
-WARMED = ("none", "none_in_last", "window_none_in_full")
+FREE = ("none_in_last", "window_none_in_full")
+WARMED = ("none", *FREE)
+COMPARED = ("rope", "none_in_last", "window", "window_none_in_full")
+OTHERS = {"hidden": FREE, "foretold": COMPARED, "cut": COMPARED, "warmed": WARMED}
+"""What else is measured, and of which models."""
 SCALES = (0.1, 0.3)
 CONSTANTS = (1.0, 1.1, 1.2, 1.4)
-WARMED_LENGTHS = (512, 2048)
-WARMED_PASSAGES = 8
+FEW_LENGTHS = (512, 2048)
+FEW_PASSAGES = 8
+"""Of models that are changed after training in several ways."""
+HIDDEN = ("the copy", "another", "the stretch")
+HIDDEN_AT = (48, 474)
+READ_DRAWS = reading.DRAWS
+CUT: dict[str, dict[int, int | None]] = {
+    "as trained": {}, "32 in three": {0: 32, 1: 32, 2: 32}, "32 in the last": {3: 32},
+    "128 in the last": {3: 128}, "all keys in the first": {0: None},
+}  # fmt: skip
+"""Windows that are given to trained models."""
 
 
 class Unit(NamedTuple):
     """What is measured at once.
 
     `kind` is "trained" (weights), "measured" (bits at every length), "read" (whether the model
-    looks letters up), "warmed" (with a temperature by position in the layers without positions),
-    or "tuned", where `pattern` is one of ARMS.
+    looks letters up), "hidden" (the same, with keys hidden from the last layer), "foretold" (which
+    bytes it pays less for), "cut" (with other windows), "warmed" (with a temperature by position in
+    the layers without positions), or "tuned", where `pattern` is one of ARMS.
     """
 
     kind: str
@@ -61,7 +81,8 @@ def units(
     patterns, seeds = tuple(patterns), tuple(seeds)
     kinds = ("measured", "read")
     rest = [Unit(kind, p, seed) for seed in seeds for p in patterns for kind in kinds]
-    rest += [Unit("warmed", p, s) for s in seeds for p in WARMED if p in (*patterns, "none")]
+    for kind, asked in OTHERS.items():
+        rest += [Unit(kind, p, s) for s in seeds for p in asked if p in (*patterns, "none", "rope")]
     rest += [Unit("tuned", arm, seed) for seed in seeds for arm in ARMS]
     return [Unit("trained", p, seed) for seed in seeds for p in patterns], rest
 
@@ -88,8 +109,8 @@ def make(
 
 def measure(unit: Unit) -> Result:
     """Do one piece of work."""
-    kinds = {"trained": train_one, "measured": measure_lengths, "read": look_up, "warmed": warm,
-             "tuned": tune}  # fmt: skip
+    kinds = {"trained": train_one, "measured": measure_lengths, "read": look_up, "hidden": hide,
+             "foretold": foretell, "cut": cut, "warmed": warm, "tuned": tune}  # fmt: skip
     return kinds[unit.kind](unit)
 
 
@@ -105,6 +126,46 @@ def measure_lengths(unit: Unit) -> Result:
 def look_up(unit: Unit) -> Result:
     model, data = zoo.load(unit.pattern, unit.seed), python_source().validation
     return Result(reading.records(model, data, {}, **making.READING))
+
+
+# Keys hidden, and windows given, after training ---------------------------------------------------
+
+
+def hide(unit: Unit) -> Result:
+    """What letters save if the last layer does not see some keys."""
+    model, data = zoo.load(unit.pattern, unit.seed), python_source().validation
+    last = TIER.config.num_layers - 1
+    return Result([
+        {"hidden": what, **record}
+        for distance in HIDDEN_AT
+        for what in HIDDEN
+        for record in reading.records(
+            changed.hiding(model, last, distance, what), data, {}, [distance], READ_DRAWS
+        )
+        if record["first"] == "same"
+    ])  # fmt: skip
+
+
+def foretell(unit: Unit) -> Result:
+    """Bits per byte at the trained length, by what the text before foretells: see `KINDS`."""
+    model, data = zoo.load(unit.pattern, unit.seed), python_source().validation
+    bits = bits_in_windows(model, data, TIER.length, PASSAGES).flatten(0, 1)
+    kinds = changed.kinds_of(changed.windows_of(data, TIER.length, PASSAGES))
+    return Result([
+        {"kind_of_byte": name, "share": round((kinds == n).float().mean().item(), 4),
+         "mean": round(bits[kinds == n].double().mean().item(), 4),
+         "text": text_of(data, PASSAGES)}
+        for n, name in enumerate(changed.KINDS)
+    ])  # fmt: skip
+
+
+def cut(unit: Unit) -> Result:
+    model = zoo.load(unit.pattern, unit.seed)
+    return Result([
+        {"windows": name, **record}
+        for name, windows in CUT.items()
+        for record in _bits(changed.with_windows(model, windows), FEW_LENGTHS, FEW_PASSAGES)
+    ])  # fmt: skip
 
 
 # Temperature by position --------------------------------------------------------------------------
@@ -139,7 +200,7 @@ def warm(unit: Unit) -> Result:
     return Result([
         {"variant": name, **record}
         for name, scheme in temperatures()
-        for record in _bits(warmed(model, scheme), WARMED_LENGTHS, WARMED_PASSAGES)
+        for record in _bits(warmed(model, scheme), FEW_LENGTHS, FEW_PASSAGES)
     ])  # fmt: skip
 
 
@@ -211,7 +272,10 @@ def settings(unit: Unit) -> Entry:
     of_kind: dict[str, Entry] = {
         "trained": {},
         "measured": {"lengths": lengths, "passages": PASSAGES},
-        "warmed": {"lengths": WARMED_LENGTHS, "passages": WARMED_PASSAGES, "scales": SCALES,
+        "hidden": {"distances": HIDDEN_AT, "hidden": HIDDEN, "draws": READ_DRAWS},
+        "foretold": {"passages": PASSAGES},
+        "cut": {"lengths": FEW_LENGTHS, "passages": FEW_PASSAGES, "windows": CUT},
+        "warmed": {"lengths": FEW_LENGTHS, "passages": FEW_PASSAGES, "scales": SCALES,
                    "constants": CONSTANTS},
         "tuned": {"lengths": TUNED_LENGTHS, "passages": PASSAGES, "steps": TUNED_STEPS},
     }  # fmt: skip
@@ -225,6 +289,9 @@ def code(unit: Unit) -> list[Any]:
     model = classes_of(zoo.build(_scheme(unit), TIER))
     of_kind: dict[str, list[Any]] = {
         "measured": [bits_by_length], "read": [reading],
+        "hidden": [reading, changed.hiding, changed.Hidden],
+        "foretold": [bits_in_windows, changed.kinds_of, changed.windows_of],
+        "cut": [bits_by_length, changed.with_windows],
         "warmed": [bits_by_length, enc.QueryTemperature, Constant, warmed, temperatures],
         "tuned": [bits_by_length, without_rotation, tuned],
     }  # fmt: skip
@@ -256,6 +323,29 @@ def tuned_paid(arm: str, steps: int, length: int) -> list[Measured]:
 def warmed_paid(pattern: str, variant: str, length: int) -> list[Measured]:
     """Bits per byte with one of `temperatures` in the layers without positions."""
     return _measured(kind="warmed", pattern=pattern, variant=variant, length=length)
+
+
+def cut_paid(pattern: str, windows: str, length: int) -> list[Measured]:
+    """Bits per byte with one of CUT's windows, given after training."""
+    return _measured(kind="cut", pattern=pattern, windows=windows, length=length)
+
+
+def foretold(pattern: str, kind_of_byte: str) -> list[Measured]:
+    """Bits per byte of one of KINDS, at the trained length."""
+    found = STUDY.records(kind="foretold", pattern=pattern, kind_of_byte=kind_of_byte)
+    return [Measured(r["seed"], TIER.steps, r["mean"], f"{kind_of_byte} bytes") for r in found]
+
+
+def share_of_bytes(kind_of_byte: str) -> float:
+    """The share of all bytes that are one of KINDS."""
+    share: float = STUDY.records(kind="foretold", kind_of_byte=kind_of_byte)[0]["share"]
+    return share
+
+
+def hidden_gain(pattern: str, distance: int, what: str) -> list[Measured]:
+    """Bits per letter that the same letters save if the last layer does not see `what`."""
+    found = STUDY.records(kind="hidden", pattern=pattern, distance=distance, hidden=what)
+    return [Measured(r["seed"], TIER.steps, r["gain"], f"letters at {distance}") for r in found]
 
 
 def read_gain(pattern: str, distance: int, first: str = "same") -> list[Measured]:

@@ -100,7 +100,7 @@ def home(tmp_path, monkeypatch):
     monkeypatch.setattr(layers, "TIER", TIER)
     monkeypatch.setattr(layers, "python_source", lambda: tiny.TEXT)
     for name, value in {"PASSAGES": 4, "TUNED_STEPS": (0, 2), "TUNED_LENGTHS": (32,),
-                        "WARMED_LENGTHS": (64,), "WARMED_PASSAGES": 2}.items():  # fmt: skip
+                        "FEW_LENGTHS": (64,), "FEW_PASSAGES": 2}.items():  # fmt: skip
         monkeypatch.setattr(layers, name, value)
     monkeypatch.setattr(making, "WORK", tmp_path / "work")
     monkeypatch.setattr(layers, "STUDY", replace(layers.STUDY, folder=tmp_path))

@@ -36,11 +36,11 @@ def parts() -> list[str]:
                                 for n in layers.TUNED_LENGTHS)]
             for arm in layers.ARMS for steps in layers.TUNED_STEPS], RIGHT),
         f"\nQueries of the layers without positions multiplied by 1 + scale ln(1 + floor((p + 1) / "
-        f"{layers.TIER.length})), or by a constant; on {layers.WARMED_PASSAGES} passages.\n",
+        f"{layers.TIER.length})), or by a constant; on {layers.FEW_PASSAGES} passages.\n",
         table(["model, bytes", *(name for name, _ in layers.temperatures())], [
             [f"{name}, {n}", *(_mean(layers.warmed_paid(name, variant, n))
                                for variant, _ in layers.temperatures())]
-            for name in layers.WARMED for n in layers.WARMED_LENGTHS], RIGHT),
+            for name in layers.WARMED for n in layers.FEW_LENGTHS], RIGHT),
         "",
     ]  # fmt: skip
 
