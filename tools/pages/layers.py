@@ -25,8 +25,7 @@ def parts() -> list[str]:
         f"makes them for lesson 17; {' and '.join(BESIDE)} are those of the first table.\n",
         table(["pattern", *map(str, lengths)],
               [[name, *(_mean(layers.paid(name, n)) for n in lengths)] for name in names], RIGHT),
-        "\nBits that the same letters save, so many bytes before, and in another order (see *Does "
-        "it read?*).\n",
+        "\nBits that the same letters save, so many bytes before, and in another order.\n",
         table(["pattern", *map(str, distances)], [[name, *(
             " / ".join(_mean(layers.read_gain(name, d, first)) for first in ("same", "shuffled"))
             for d in distances)] for name in names], RIGHT),
