@@ -195,8 +195,9 @@ SEVERAL = {
 }  # fmt: skip
 """Layers that lose their rotation together."""
 NEAR = 128
-HIDDEN = {"first hidden": 0, "another hidden": 200}
-KEPT = {"window and the first": 0, "window and another": 200}
+LONE = 200
+HIDDEN = {"first hidden": 0, "another hidden": LONE}
+KEPT = {"window and the first": 0, "window and another": LONE}
 """Keys that no later query sees, or that each later query sees besides the NEAR last ones."""
 
 
@@ -449,6 +450,24 @@ def first_token(unit: Unit) -> Result:
                     "second": round(by_key[1].item(), 4)}])  # fmt: skip
 
 
+@torch.no_grad()
+def lone_key(unit: Unit) -> Result:
+    """The same for key 200, if its token sees itself alone: does it become a second first key?
+
+    Queries see all keys, or in a window the last 128 and key 200.
+    """
+    text = tokens(_model(), unit.text, BLOCK)
+    seen = _seen("window and another" if "window" in unit.setting else "", len(text))
+    seen[LONE, :LONE] = False
+    scores = _model()(text[None], range(len(text)), seen)[0]
+    nats = functional.cross_entropy(scores[-LAST - 1 : -1], text[-LAST:], reduction="none")
+    weights = [look.weights[:, -LAST:].mean(dim=(0, 1)) for look in
+               looking.by_layer(_model(), text, seen)]  # fmt: skip
+    by_key = torch.stack(weights).mean(dim=0)
+    return Result([{"nats": _mean(nats), "first": round(by_key[0].item(), 4),
+                    "lone": round(by_key[LONE].item(), 4)}])  # fmt: skip
+
+
 def _seen(setting: str, length: int) -> Bool[Tensor, "length length"]:
     """True where a query may look, causality aside."""
     seen = torch.ones(length, length, dtype=torch.bool)
@@ -512,6 +531,7 @@ QUESTIONS: dict[str, tuple[Callable[[Unit], Result], Sequence[str]]] = {
         first_token,
         ["unchanged", *HIDDEN, "first replaced", "64 tokens later", "window", *KEPT],
     ),
+    "lone key": (lone_key, ["all keys", "window and a lone key"]),
 }
 
 
@@ -537,9 +557,9 @@ def _code(unit: Unit) -> list[object]:
     used: list[object] = [QUESTIONS[unit.question][0], losses, rotary, plain]
     if unit.question in ("told", "told closely"):
         used += [_told, _placed, _found]
-    if unit.question == "first token":
+    if unit.question in ("first token", "lone key"):
         used.append(_seen)
-    if unit.question in ("heads", "without heads", "first token"):
+    if unit.question in ("heads", "without heads", "first token", "lone key"):
         used += [looking.by_layer, looking.one_back]
     if unit.question == "without heads":
         used += [_others, without, _placed]
