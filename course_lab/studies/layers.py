@@ -28,6 +28,7 @@ from course_lab.instruments.evaluation import (
 )
 from course_lab.instruments.stretching import tuned
 from course_lab.machine import device
+from course_lab.studies import budgets
 from course_lab.studies import zoo as making
 from course_lab.studies.study import Entry, Result, Study, classes_of
 from course_lab.training.corpus import python_source
@@ -357,6 +358,12 @@ def read_gain(pattern: str, distance: int, first: str = "same") -> list[Measured
         found = [r for r in zoo.read() if wanted.items() <= r.items()]
     text = f"letters at {distance}"
     return [Measured(r["seed"], TIER.steps, r["gain"], text) for r in found]
+
+
+def answered(variant: str, steps: int, length: int) -> list[Measured]:
+    """The share of values that small models found, by the label of their pattern."""
+    shares = budgets.accuracies("recall-layers", steps, length)[variant]
+    return [Measured(seed, steps, share, f"exam of {length}") for seed, share in enumerate(shares)]
 
 
 def _measured(further: int = 0, **wanted: Any) -> list[Measured]:
