@@ -64,7 +64,10 @@ def lab(tmp_path_factory):
 def no_complaints(lab):
     """Whatever a test does, the browser's console has no error of it."""
     yield
-    found, lab.complaints = lab.complaints, []
+    # JupyterLab asks for the list of kernels every few seconds, and its server may answer with an
+    # error of its own while one of them is ending
+    found = [one for one in lab.complaints if "/api/kernels?" not in one]
+    lab.complaints = []
     assert found == []
 
 
