@@ -11,6 +11,8 @@ import torch
 from course_lab import __main__ as commands
 from course_lab import zoo
 from course_lab.errors import CourseError
+from course_lab.instruments import layers as changed
+from course_lab.instruments import looking
 from course_lab.studies import layers
 from course_lab.studies import zoo as making
 from course_lab.zoo import LAYERED, TIERS, ZooError, build
@@ -156,3 +158,54 @@ def test_what_is_shipped_is_what_was_measured():
         [found] = [r for r in layers.STUDY.results()
                    if r["unit"] == {"kind": "measured", "pattern": name, "seed": 0}]  # fmt: skip
         assert found["settings"]["weights"] == zoo.checksum(zoo.weights_path(name, 0))
+
+
+def test_windows_are_given_to_a_copy():
+    model = build("window", TIER)
+    changed_model = changed.with_windows(model, {3: 5, 0: None})
+    assert [part.window for part in attentions(changed_model)] == [None, 8, 8, 5]
+    assert [part.window for part in attentions(model)] == [8, 8, 8, None]
+
+
+@pytest.mark.parametrize(
+    "what, hidden", [("the copy", [29]), ("another", [28]), ("the stretch", [])]
+)
+def test_a_hidden_key_gets_no_weight_from_queries_of_the_second_row(what, hidden):
+    model = build("none_in_last", TIER)
+    text = TOKENS[0].repeat(2)[:54]  # letters 30 bytes apart
+    [*same, last] = looking.by_layer(changed.hiding(model, 3, 30, what), text)
+    [*before, plain] = looking.by_layer(model, text)
+    for one, other in zip(same, before, strict=True):
+        assert torch.equal(one.weights, other.weights)
+    for query in (29, 30, 50):
+        expected = plain.weights[:, query].clone()
+        for distance in hidden if query >= 30 else []:
+            expected[:, query - distance] = 0
+        expected /= expected.sum(dim=-1, keepdim=True)
+        torch.testing.assert_close(last.weights[:, query], expected)
+
+
+def test_most_of_a_long_stretch_is_hidden_and_both_rows_of_letters_are_not():
+    scheme = changed.hiding(build("none_in_last", TIER), 3, 200, "the stretch")
+    seen = attentions(scheme)[3].scheme.score_bias(
+        torch.zeros(1), torch.zeros(1), torch.tensor([210]), torch.arange(211)
+    )[0]
+    visible = (seen == 0).nonzero().flatten().tolist()
+    assert visible == [*range(35), *range(162, 211)]
+
+
+def test_a_byte_is_foretold_misled_or_new_by_what_followed_the_same_three():
+    window = torch.tensor([[1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 5, 1, 2, 3, 5]])
+    names = [changed.KINDS[n] for n in changed.kinds_of(window)[0].tolist()]
+    expected = (
+        ["new"] * 6 + ["foretold"] * 3 + ["foretold"] + ["misled"] + ["new"] * 3 + ["foretold"]
+    )
+    assert names == expected
+
+
+def test_sorted_bytes_are_those_that_are_measured():
+    data = torch.arange(20_000).remainder(251).byte()
+    windows = changed.windows_of(data, 128, 3)
+    assert windows.shape == (3 * 32, 129)
+    assert torch.equal(windows[0], data[4096 : 4096 + 129].long())
+    assert torch.equal(windows[1, :1], windows[0, -1:])
