@@ -9,24 +9,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from course_lab.figures.plots import lengths_axis
-from course_lab.figures.style import BLACK, BLUE, GREY, ORANGE, figure
+from course_lab.figures.style import BLACK, BLUE, GREY, ORANGE, figure, look_of
 from course_lab.findings import Measured
+from course_lab.instruments.layers import attentions
 from course_lab.rope import LayerGroup
-from course_lab.zoo import LAYERED, RECIPES, TIERS, build
+from course_lab.zoo import TIERS, build, recipe
 from course_lib.encodings import Rotary
 from course_lib.model import Decoder
-from course_lib.model.decoder import Attention
-
-LOOKS: dict[str, dict[str, Any]] = {
-    "rope": {"color": "#D55E00", "linestyle": (0, (12, 1.5)), "marker": "*"},
-    "none": {"color": BLACK, "linestyle": (0, (1, 1.5)), "marker": "o"},
-    "none_in_last": {"color": BLUE, "linestyle": "-", "marker": "^"},
-    "window": {"color": ORANGE, "linestyle": (0, (5, 2)), "marker": "D"},
-    "window_none_in_full": {"color": "#009E73", "linestyle": (0, (7, 1.5)), "marker": "s"},
-    "window_two_bases": {"color": "#CC79A7", "linestyle": (0, (4, 1.5, 1, 1.5)), "marker": "P"},
-    "sinks": {"color": "#56B4E9", "linestyle": (0, (3, 1)), "marker": "v"},
-}
-"""Of each pattern's line, and of the two schemes that stand beside them."""
 
 
 class Layer(NamedTuple):
@@ -50,8 +39,7 @@ def of_model(model: Decoder) -> list[Layer]:
     """The layers of one of our decoders."""
     return [
         Layer(_base(part.scheme) if isinstance(part.scheme, Rotary) else None, part.window)
-        for part in model.modules()
-        if isinstance(part, Attention)
+        for part in attentions(model)
     ]
 
 
@@ -103,15 +91,8 @@ def keys_of_last(layers: Sequence[Layer], length: int, title: str) -> Figure:
     for number, (layer, reach) in enumerate(zip(layers, reaches(layers, length), strict=True)):
         seen = min(layer.window or length, length)
         ax.barh(number, seen, 0.6, length - seen, **_look(layer, _bases(layers)))
-        ax.plot(
-            [length - 1 - reach, length],
-            [number, number],
-            color=GREY,
-            zorder=0,
-            linewidth=1.2,
-            linestyle="-",
-            label="known from layers below",
-        )
+        look = {"color": GREY, "linestyle": "-", "label": "known from layers below"}
+        ax.plot([length - 1 - reach, length], [number] * 2, zorder=0, linewidth=1.2, **look)
         ax.text(1.01 * length, number, f"{seen} keys", fontsize=8, va="center")
     ax.set(title=title, xlabel=f"place in a text of {length} (the last query stands at its end)",
            ylabel="layer", xlim=(0, length), ylim=(-0.6, len(layers) - 0.4))  # fmt: skip
@@ -146,9 +127,11 @@ def bits_of_patterns(paid: Mapping[str, Mapping[int, Sequence[Measured]]], title
         lengths = sorted(by_length)
         seeds = [[one.value for one in by_length[length]] for length in lengths]
         means = [sum(values) / len(values) for values in seeds]
-        ax.plot(lengths, means, label=(RECIPES | LAYERED)[name].label, markersize=5, **LOOKS[name])
+        label = recipe(name).label
+        look = look_of(label)
+        ax.plot(lengths, means, label=label, markersize=5, **look)
         for length, values in zip(lengths, seeds, strict=True):
-            ax.plot([length] * len(values), values, ".", color=LOOKS[name]["color"], markersize=3)
+            ax.plot([length] * len(values), values, ".", color=look["color"], markersize=3)
     lengths_axis(ax, sorted({length for by_length in paid.values() for length in by_length}))
     ax.axvline(TIERS["small"].length, color=BLACK, linewidth=1, linestyle=":")
     ax.set(
@@ -163,8 +146,7 @@ def bits_words(paid: Mapping[str, Mapping[int, Sequence[Measured]]]) -> str:
     said = []
     for name, by_length in paid.items():
         means = (sum(o.value for o in by_length[n]) / len(by_length[n]) for n in sorted(by_length))
-        label = (RECIPES | LAYERED)[name].label
-        said.append(f"{label} {', '.join(f'{mean:.2f}' for mean in means)}")
+        said.append(f"{recipe(name).label} {', '.join(f'{mean:.2f}' for mean in means)}")
     lengths = ", ".join(map(str, sorted(next(iter(paid.values())))))
     return f"Bits per byte at {lengths}, means of three seeds: {'; '.join(said)}."
 

@@ -31,6 +31,14 @@ SCHEMES: dict[str, dict[str, Any]] = {
     "RoPE": {"color": RED, "linestyle": (0, (12, 1.5)), "marker": "*"},
     "partial RoPE": {"color": OLIVE, "linestyle": (0, (8, 2, 2, 2)), "marker": ">"},
 }
+PATTERNS: dict[str, dict[str, Any]] = {
+    "RoPE, none in the last": {"color": BLUE, "linestyle": "-", "marker": "^"},
+    "RoPE, windows": {"color": ORANGE, "linestyle": (0, (5, 2)), "marker": "D"},
+    "windows, none in the full": {"color": GREEN, "linestyle": (0, (7, 1.5)), "marker": "s"},
+    "windows, two bases": {"color": PURPLE, "linestyle": (0, (4, 1.5, 1, 1.5)), "marker": "P"},
+    "RoPE, sinks": {"color": SKY, "linestyle": (0, (3, 1)), "marker": "v"},
+}
+"""Of the models whose layers differ, which stand beside RoPE and a model without positions."""
 NAMES = {
     name: label for label in SCHEMES for name, recipe in RECIPES.items() if recipe.label == label
 }
@@ -39,7 +47,7 @@ NAMES = {
 
 def look_of(name: str) -> dict[str, Any]:
     """The look of a scheme; its name may have an addition, as in "no position, 2 layers"."""
-    return SCHEMES.get(name.split(",")[0], {})
+    return PATTERNS.get(name) or SCHEMES.get(name.split(",")[0], {})
 
 
 def line_of(name: str) -> dict[str, Any]:

@@ -34,7 +34,6 @@ from course_lab.studies.study import Entry, Result, Study, classes_of
 from course_lab.training.corpus import python_source
 from course_lib import encodings as enc
 from course_lib.model import Decoder
-from course_lib.model.decoder import Attention
 
 TIER = zoo.TIERS["small"]
 TUNED_STEPS = (0, 200, 1000)
@@ -53,7 +52,6 @@ FEW_PASSAGES = 8
 """Of models that are changed after training in several ways."""
 HIDDEN = ("the copy", "another", "the stretch")
 HIDDEN_AT = (48, 474)
-READ_DRAWS = reading.DRAWS
 CUT: dict[str, dict[int, int | None]] = {
     "as trained": {}, "32 in three": {0: 32, 1: 32, 2: 32}, "32 in the last": {3: 32},
     "128 in the last": {3: 128}, "all keys in the first": {0: None},
@@ -141,7 +139,8 @@ def hide(unit: Unit) -> Result:
         for distance in HIDDEN_AT
         for what in HIDDEN
         for record in reading.records(
-            changed.hiding(model, last, distance, what), data, {}, [distance], READ_DRAWS
+            changed.hiding(model, last, distance, what), data, {}, [distance],
+            making.READING["draws"],
         )
         if record["first"] == "same"
     ])  # fmt: skip
@@ -182,8 +181,8 @@ class Constant(enc.QueryTemperature):
 def warmed(model: Decoder, scheme: enc.PositionScheme) -> Decoder:
     """A copy of `model` that has `scheme` in the layers that had no positions."""
     model = copy.deepcopy(model)
-    for part in model.modules():
-        if isinstance(part, Attention) and isinstance(part.scheme, enc.NoPosition):
+    for part in changed.attentions(model):
+        if isinstance(part.scheme, enc.NoPosition):
             part.scheme = scheme
     return model
 
@@ -211,9 +210,8 @@ def warm(unit: Unit) -> Result:
 def without_rotation(model: Decoder) -> Decoder:
     """A copy of `model` without positions in any layer."""
     model = copy.deepcopy(model)
-    for part in model.modules():
-        if isinstance(part, Attention):
-            part.scheme = enc.NoPosition()
+    for part in changed.attentions(model):
+        part.scheme = enc.NoPosition()
     return model
 
 
@@ -273,7 +271,8 @@ def settings(unit: Unit) -> Entry:
     of_kind: dict[str, Entry] = {
         "trained": {},
         "measured": {"lengths": lengths, "passages": PASSAGES},
-        "hidden": {"distances": HIDDEN_AT, "hidden": HIDDEN, "draws": READ_DRAWS},
+        "hidden": {"distances": HIDDEN_AT, "hidden": HIDDEN,
+                   "draws": making.READING["draws"]},
         "foretold": {"passages": PASSAGES},
         "cut": {"lengths": FEW_LENGTHS, "passages": FEW_PASSAGES, "windows": CUT},
         "warmed": {"lengths": FEW_LENGTHS, "passages": FEW_PASSAGES, "scales": SCALES,

@@ -426,7 +426,6 @@ def without_rotation(unit: Unit) -> Result:
     return Result(records)
 
 
-@torch.no_grad()
 def first_token(unit: Unit) -> Result:
     """What the last 512 of 1 024 tokens cost, and which share of their weight the first key gets.
 
@@ -440,17 +439,11 @@ def first_token(unit: Unit) -> Result:
         text[0] = torch.randint(*RARE, (), generator=draw)
     if unit.setting == "64 tokens later":
         text = text[64:]
-    seen = _seen(unit.setting, len(text))
-    scores = _model()(text[None], range(len(text)), seen)[0]
-    nats = functional.cross_entropy(scores[-LAST - 1 : -1], text[-LAST:], reduction="none")
-    weights = [look.weights[:, -LAST:].mean(dim=(0, 1)) for look in
-               looking.by_layer(_model(), text, seen)]  # fmt: skip
-    by_key = torch.stack(weights).mean(dim=0)
-    return Result([{"nats": _mean(nats), "first": round(by_key[0].item(), 4),
-                    "second": round(by_key[1].item(), 4)}])  # fmt: skip
+    nats, by_key = _paid_and_seen(text, _seen(unit.setting, len(text)))
+    first, second = by_key[:2].tolist()
+    return Result([{"nats": nats, "first": round(first, 4), "second": round(second, 4)}])
 
 
-@torch.no_grad()
 def lone_key(unit: Unit) -> Result:
     """The same for key 200, if its token sees itself alone: does it become a second first key?
 
@@ -459,13 +452,21 @@ def lone_key(unit: Unit) -> Result:
     text = tokens(_model(), unit.text, BLOCK)
     seen = _seen("window and another" if "window" in unit.setting else "", len(text))
     seen[LONE, :LONE] = False
+    nats, by_key = _paid_and_seen(text, seen)
+    first, lone = by_key[[0, LONE]].tolist()
+    return Result([{"nats": nats, "first": round(first, 4), "lone": round(lone, 4)}])
+
+
+@torch.no_grad()
+def _paid_and_seen(
+    text: Int[Tensor, " length"], seen: Bool[Tensor, "length length"]
+) -> tuple[float, Float[Tensor, " length"]]:
+    """What the last 512 tokens cost, and the mean weight that they give to each key."""
     scores = _model()(text[None], range(len(text)), seen)[0]
     nats = functional.cross_entropy(scores[-LAST - 1 : -1], text[-LAST:], reduction="none")
-    weights = [look.weights[:, -LAST:].mean(dim=(0, 1)) for look in
-               looking.by_layer(_model(), text, seen)]  # fmt: skip
-    by_key = torch.stack(weights).mean(dim=0)
-    return Result([{"nats": _mean(nats), "first": round(by_key[0].item(), 4),
-                    "lone": round(by_key[LONE].item(), 4)}])  # fmt: skip
+    weights = [look.weights[:, -LAST:].mean(dim=(0, 1))
+               for look in looking.by_layer(_model(), text, seen)]  # fmt: skip
+    return _mean(nats), torch.stack(weights).mean(dim=0)
 
 
 def _seen(setting: str, length: int) -> Bool[Tensor, "length length"]:
@@ -558,7 +559,7 @@ def _code(unit: Unit) -> list[object]:
     if unit.question in ("told", "told closely"):
         used += [_told, _placed, _found]
     if unit.question in ("first token", "lone key"):
-        used.append(_seen)
+        used += [_seen, _paid_and_seen]
     if unit.question in ("heads", "without heads", "first token", "lone key"):
         used += [looking.by_layer, looking.one_back]
     if unit.question == "without heads":
