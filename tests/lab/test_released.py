@@ -340,3 +340,18 @@ def test_a_text_holds_what_is_asked_for(model):
 
 def test_records_of_the_study_are_of_todays_code():
     assert not study.STUDY.missing()
+
+
+@pytest.mark.parametrize(
+    "setting, last, lone",
+    [("unchanged", range(300), range(301)), ("first hidden", range(1, 300), range(1, 301)),
+     ("another hidden", [*range(200), *range(201, 300)], [*range(200), *range(201, 301)]),
+     ("window", range(172, 300), range(173, 301)),
+     ("window and the first", [0, *range(172, 300)], [0, *range(173, 301)]),
+     ("window and another", range(172, 300), range(173, 301))],
+)  # fmt: skip
+def test_a_query_sees_the_keys_of_its_setting(setting, last, lone):
+    seen = study._seen(setting, 310).tril()
+    assert seen[299].nonzero().flatten().tolist() == [*last]
+    assert seen[300].nonzero().flatten().tolist() == [*lone]
+    assert seen[200, 200] and seen[0, 0]  # a hidden key is hidden from later queries
