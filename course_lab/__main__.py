@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from course_lab.machine import device
 from course_lab.rope import config as rope_config
 from course_lab.rope import report as rope_report
 from course_lab.rope.advice import advice
-from course_lab.studies import budgets, costs, interventions, layers, released, short
+from course_lab.studies import budgets, costs, grids, interventions, layers, released, short
 from course_lab.studies import zoo as making
 from course_lab.studies.questions import QUESTIONS
 from course_lab.studies.study import Study
@@ -35,10 +35,7 @@ def _count(text: str) -> int:
 
 def make_budgets(arguments: Arguments) -> int:
     """Measure how the lessons' short trainings go on with more steps (hours): what is missing."""
-    for name in arguments.questions:
-        if name not in QUESTIONS:
-            raise CourseError(f"there is no question {name!r}; there are {', '.join(QUESTIONS)}")
-    wanted = arguments.questions or [*QUESTIONS]
+    wanted = _known(arguments.questions, QUESTIONS)
     _make(budgets.STUDY, arguments, [u for slug in wanted for u in budgets.units_of(slug)])
     return 0
 
@@ -64,13 +61,24 @@ def make_interventions(arguments: Arguments) -> int:
 
 def make_released(arguments: Arguments) -> int:
     """Measure the released model of lesson 16 (hours; `make model` brings it): what is missing."""
-    for name in arguments.questions:
-        if name not in released.QUESTIONS:
-            there = ", ".join(released.QUESTIONS)
-            raise CourseError(f"there is no question {name!r}; there are {there}")
-    wanted = arguments.questions or [*released.QUESTIONS]
+    wanted = _known(arguments.questions, released.QUESTIONS)
     _make(released.STUDY, arguments, [u for u in released.units() if u.question in wanted])
     return 0
+
+
+def make_grids(arguments: Arguments) -> int:
+    """Train models that read grids of letters, for lesson 18 (two hours): what is missing."""
+    wanted = _known(arguments.questions, grids.QUESTIONS)
+    _make(grids.STUDY, arguments, [u for u in grids.every_unit() if u.question in wanted])
+    return 0
+
+
+def _known(asked: list[str], there: Iterable[str]) -> list[str]:
+    """The questions that are asked for, or all. Raises CourseError for one that is not there."""
+    for name in asked:
+        if name not in there:
+            raise CourseError(f"there is no question {name!r}; there are {', '.join(there)}")
+    return asked or [*there]
 
 
 def _make(study: Study[Any], arguments: Arguments, units: list[Any] | None = None) -> None:
@@ -180,6 +188,8 @@ def add_commands(commands: Commands) -> None:
     add_study("report-card", make_report_card)
     add_study("interventions", make_interventions)
     command = add_study("released", make_released)
+    command.add_argument("questions", nargs="*", help="some of them; a wrong name lists them all")
+    command = add_study("grids", make_grids)
     command.add_argument("questions", nargs="*", help="some of them; a wrong name lists them all")
     command = add_study("costs", make_costs)
     command.add_argument("--only", choices=costs.KINDS, help="memory takes seconds, time minutes")

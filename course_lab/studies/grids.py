@@ -1,0 +1,283 @@
+"""What if a text is not a line? Small models that are asked about places in grids of letters.
+
+`course grids` trains them on grids of 8 x 8, and asks them in grids of other shapes as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from course_lab.findings import Measured
+from course_lab.machine import device
+from course_lab.studies.study import Entry, Result, Study, classes_of
+from course_lab.training import grids, tasks
+from course_lab.training.grids import GridReader, Numbering, Shape
+from course_lab.training.loop import Training, train
+from course_lab.training.tasks import IGNORE, Batch, Task
+from course_lib import encodings as enc
+from course_lib.model import Decoder, DecoderConfig
+
+CONFIG = DecoderConfig(
+    grids.LETTERS + 1, dim=32, num_layers=2, num_heads=1, hidden_dim=64, causal=False
+)
+HEAD_DIM, PAIRS = CONFIG.head_dim, CONFIG.head_dim // 2
+TRAINED = Shape(8, 8)
+SHAPES = (TRAINED, Shape(12, 12), Shape(16, 16), Shape(4, 16))
+SEEDS = (0, 1, 2)
+MULTIPLES = (1, 3, 10)  # of a question's steps
+BATCH, LEARNING_RATE = 32, 5e-3
+EXAM_TOKENS, EXAM_SEED = 2**14, 10**6
+TOKENS_AT_ONCE = 2**12
+SAME_NUMBER = grids.UP * TRAINED.columns - grids.RIGHT
+"""How many places before it, row by row, the letter stands that is asked for in training."""
+
+
+class Variant(NamedTuple):
+    """A scheme, and what it takes for the position of a place."""
+
+    make: Callable[[], enc.PositionScheme]
+    numbering: Numbering
+
+
+def _of_one_ladder(interleaved: bool) -> enc.PositionScheme:
+    return enc.AxialRotary(HEAD_DIM, (PAIRS // 2, PAIRS // 2), interleaved=interleaved)
+
+
+def _of_two_ladders() -> enc.PositionScheme:
+    ladder = enc.rotary_frequencies(HEAD_DIM // 2)
+    return enc.AxialRotary(HEAD_DIM, (PAIRS // 2, PAIRS // 2), frequencies=ladder.repeat(2))
+
+
+def _of_three_axes() -> enc.PositionScheme:
+    return enc.AxialRotary(HEAD_DIM, (6, 5, 5), interleaved=True)
+
+
+VARIANTS: dict[str, Variant] = {
+    "one number": Variant(partial(enc.Rotary, HEAD_DIM), grids.one_number),
+    "learned table": Variant(
+        partial(enc.LearnedAbsolute, max(s.rows * s.columns for s in SHAPES), CONFIG.dim),
+        grids.one_number,
+    ),
+    "two axes, halves": Variant(partial(_of_one_ladder, interleaved=False), grids.two_axes),
+    "two axes, interleaved": Variant(partial(_of_one_ladder, interleaved=True), grids.two_axes),
+    "two axes, a ladder each": Variant(_of_two_ladders, grids.two_axes),
+    "two axes and the number": Variant(_of_three_axes, grids.number_and_axes),
+    "two axes, shuffled": Variant(_of_two_ladders, grids.shuffled_axes),
+    "two axes, aslant": Variant(_of_two_ladders, grids.diagonals),
+    "no position": Variant(enc.NoPosition, grids.one_number),
+}
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked, and for how long the lesson trains."""
+
+    label: str
+    task: Callable[..., Task]  # of a shape and batch
+    steps: int
+    chance: float
+    variants: tuple[str, ...]
+
+
+_MOST = tuple(name for name in VARIANTS if name != "two axes, aslant")
+QUESTIONS: Mapping[str, Question] = {
+    "letter": Question("which letter stands one up and two to the right?",
+                       grids.letter_at, 300, 1 / grids.LETTERS, _MOST),
+    "column": Question("does this letter stand once more in its column?",
+                       grids.pair_in_column, 600, 1 / 2, _MOST),
+    "diagonal": Question("on which diagonal does this letter stand once more?",
+                         grids.pair_on_diagonal, 600, 1 / 2,
+                         ("one number", "two axes, interleaved", "two axes, a ladder each",
+                          "two axes, aslant", "no position")),
+}  # fmt: skip
+
+
+class Unit(NamedTuple):
+    """A training, and its exams."""
+
+    question: str
+    variant: str
+    seed: int
+    steps: int
+
+
+def units_of(slug: str) -> list[Unit]:
+    """All trainings for a question."""
+    question = QUESTIONS[slug]
+    return [
+        Unit(slug, name, seed, multiple * question.steps)
+        for multiple in MULTIPLES
+        for name in question.variants
+        for seed in SEEDS
+    ]
+
+
+def every_unit() -> list[Unit]:
+    """All trainings, the shortest first."""
+    return sorted((u for slug in QUESTIONS for u in units_of(slug)), key=lambda unit: unit.steps)
+
+
+def untrained(variant: str, seed: int = 0) -> GridReader:
+    """A model that was not trained yet."""
+    torch.manual_seed(seed)
+    make, numbering = VARIANTS[variant]
+    return GridReader(Decoder(CONFIG, make()), TRAINED.columns, numbering)
+
+
+def trained(
+    slug: str, variant: str, seed: int = 0, steps: int | None = None, progress: bool = True
+) -> GridReader:
+    """The model of a unit, trained here: some seconds for the lesson's own steps (default)."""
+    question, model = QUESTIONS[slug], untrained(variant, seed).to(device())
+    task = question.task(TRAINED, BATCH)
+    train(model, task, steps or question.steps, LEARNING_RATE, seed, progress)
+    return model
+
+
+# Exams --------------------------------------------------------------------------------------------
+
+
+def exam(slug: str, shape: Shape) -> Batch:
+    """The grids that every model is asked about, always the same ones."""
+    batch = EXAM_TOKENS // (shape.rows * shape.columns)
+    return QUESTIONS[slug].task(shape, batch)(torch.Generator().manual_seed(EXAM_SEED))
+
+
+def answers(model: GridReader, batch: Batch, shape: Shape) -> Tensor:
+    """What `model` answers at each place of grids of this shape: (batch, places)."""
+    model.columns = shape.columns
+    places = torch.arange(batch.tokens.shape[1], device=device())
+    some = max(1, TOKENS_AT_ONCE // len(places))
+    with torch.no_grad():
+        parts = [model(t.to(device()), places).argmax(dim=-1) for t in batch.tokens.split(some)]
+    return torch.cat(parts).cpu()
+
+
+def share(given: Tensor, batch: Batch, right: Tensor | None = None) -> float:
+    """The share of the questions to which `right` (default: the targets) was answered."""
+    asked = batch.targets != IGNORE
+    right = batch.targets if right is None else right
+    return round((given == right)[asked].float().mean().item(), 4)
+
+
+def as_in_training(row: Tensor, column: Tensor, columns: int, numbering: Numbering) -> Tensor:
+    """Positions with the number that a grid of the trained width would give, in any grid."""
+    return numbering(row, column, TRAINED.columns)
+
+
+def within(shape: Shape) -> Tensor:
+    """Which places a model saw in training from each place: no more rows or columns away."""
+    place = torch.arange(shape.rows * shape.columns)
+    row, column = place // shape.columns, place % shape.columns
+    near_row = (row[:, None] - row).abs() < TRAINED.rows
+    return near_row & ((column[:, None] - column).abs() < TRAINED.columns)
+
+
+def as_many(shape: Shape) -> Tensor:
+    """The control of `within`: as many places for each place, any, but the one that is asked for.
+
+    That is the place UP and RIGHT of it.
+    """
+    seen = within(shape)
+    chances = torch.rand(seen.shape, generator=torch.Generator().manual_seed(0))
+    place = torch.arange(len(seen))
+    asked = place - grids.UP * shape.columns + grids.RIGHT
+    inside = asked >= 0
+    chances[place, place] = 2.0
+    chances[place[inside], asked[inside]] = 2.0
+    order = chances.argsort(dim=-1, descending=True).argsort(dim=-1)
+    return order < seen.sum(dim=-1, keepdim=True)
+
+
+MASKS: Mapping[str, Callable[[Shape], Tensor]] = {
+    "within the trained distances": within,
+    "as many places, any": as_many,
+}
+
+
+def measure(unit: Unit) -> Result:
+    """Train the model of `unit`, and examine it in grids of every shape."""
+    model = trained(*unit, progress=False)
+    records = [record for shape in SHAPES for record in examined(model, unit.question, shape)]
+    return Result(records)
+
+
+def examined(model: GridReader, slug: str, shape: Shape) -> list[Entry]:
+    """The share of right answers: as the model is, and changed in other shapes than the trained.
+
+    Where a letter is asked for, `same_number` is the share of questions to which it answers the
+    letter that stands SAME_NUMBER places before.
+    """
+    batch = exam(slug, shape)
+    about = {"rows": shape.rows, "columns": shape.columns,
+             "asked": int((batch.targets != IGNORE).sum())}  # fmt: skip
+
+    def record(changed: str | None = None) -> Entry:
+        given = answers(model, batch, shape)
+        found = about | {"changed": changed, "accuracy": share(given, batch)}
+        if slug == "letter":
+            found["same_number"] = share(given, batch, batch.tokens.roll(SAME_NUMBER, dims=1))
+        return found
+
+    records = [record()]
+    if slug != "letter" or shape == TRAINED:
+        return records
+    numbering = model.numbering
+    model.numbering = partial(as_in_training, numbering=numbering)
+    records.append(record("numbers as in training"))
+    model.numbering = numbering
+    for name, mask in MASKS.items():
+        model.mask = mask(shape).to(device())
+        records.append(record(name))
+    model.mask = None
+    return records
+
+
+def settings(unit: Unit) -> Entry:
+    """What the measurement of `unit` depends on, besides what its name says."""
+    return {
+        "task": QUESTIONS[unit.question].task.__name__, "config": vars(CONFIG),
+        "numbering": VARIANTS[unit.variant].numbering.__name__, "trained": TRAINED,
+        "shapes": SHAPES, "batch": BATCH, "learning_rate": LEARNING_RATE,
+        "exams": [EXAM_TOKENS, EXAM_SEED],
+    }  # fmt: skip
+
+
+def code(unit: Unit) -> list[Any]:
+    """What the numbers of `unit` are computed with."""
+    make = VARIANTS[unit.variant].make
+    makes = make.func if isinstance(make, partial) else make
+    return [*classes_of(untrained(unit.variant)), makes, grids, Training, examined, answers, share,
+            within, as_many, as_in_training]  # fmt: skip
+
+
+STUDY = Study("grids", Unit, every_unit, settings, code, measure)
+
+
+# Reading ------------------------------------------------------------------------------------------
+
+
+def right(
+    slug: str, variant: str, shape: Shape = TRAINED, steps: int | None = None,
+    changed: str | None = None, of: str = "accuracy",
+) -> list[Measured]:  # fmt: skip
+    """The share of right answers of a variant for each seed, after `steps` (default: the lesson's).
+
+    `changed` names how the model was changed for this exam; `of` may be "same_number".
+    """
+    steps = steps or QUESTIONS[slug].steps
+    found = STUDY.records(question=slug, variant=variant, steps=steps, rows=shape.rows,
+                          columns=shape.columns, changed=changed)  # fmt: skip
+    return [Measured(r["seed"], steps, r[of], f"{slug} in {shape}") for r in found]
+
+
+def bag_share(shape: Shape = TRAINED) -> float:
+    """What a reader of bags gets for a letter: the one that occurs most among all other places."""
+    batch = exam("letter", shape)
+    return tasks.bag_ceiling(batch, tasks.others(batch))
