@@ -9,12 +9,13 @@ import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from course_lab.figures.grids import axes_of_pairs
 from course_lab.figures.measured import methods
 from course_lab.figures.plots import numbers
 from course_lab.figures.style import figure
 from course_lab.rope.layers import LayerGroup
 from course_lab.rope.real_configs import MODELS
-from course_lab.rope.report import whole
+from course_lab.rope.report import axis_names, whole
 from course_lib.encodings import by_parts, interpolated, ntk_aware, yarn
 
 
@@ -53,16 +54,33 @@ def real_model_words(name: str) -> str:
 
 
 def layers_and_pairs(groups: Sequence[LayerGroup], title: str) -> Figure:
-    """What each layer does, above; how much each pair is slowed, over its wavelength, below."""
+    """What each layer does, above; how much each pair is slowed, over its wavelength, below.
+
+    Where pairs turn by several axes, a panel says by which; if nothing is slowed, then in place of
+    the other.
+    """
     tables = [group.table for group in groups]
     turned = [g for n, g in enumerate(groups) if g.rotates and g.table not in tables[:n]]
-    above, below = 0.9 + 0.45 * len(groups), 3.2 if turned else 0.0
-    fig, axes = figure(7.4, above + below, rows=1 + bool(turned),
-                       height_ratios=[above, below] if turned else [above])  # fmt: skip
-    _layers(axes[0] if turned else axes, groups, title)
-    if turned:
-        _slowing(axes[1], turned)
+    by_axes = [group for group in turned if group._turned.axes]
+    stretched = turned if any((g.slowed != 1).any() for g in turned) or not by_axes else []
+    heights = [0.9 + 0.45 * len(groups), *[3.2] * (bool(stretched) + len(by_axes))]
+    fig, axes = figure(7.4, sum(heights), rows=len(heights), height_ratios=heights, squeeze=False)
+    panels = list(axes[:, 0])
+    _layers(panels.pop(0), groups, title)
+    if stretched:
+        _slowing(panels.pop(0), turned)
+    for ax, group in zip(panels, by_axes, strict=True):
+        _axes(ax, group)
     return fig
+
+
+def _axes(ax: Axes, group: LayerGroup) -> None:
+    """The axis that each pair of these layers turns by."""
+    table = group._turned
+    axes_of_pairs(ax, table.frequencies, table.axes, axis_names(len(table.sections)))
+    of_layers = f", {group.name}" if group.name else ""
+    ax.set(title=f"Which axis each pair turns by{of_layers}", ylabel="wavelength (positions)")
+    ax.legend(title="axis (pairs)")
 
 
 def _layers(ax: Axes, groups: Sequence[LayerGroup], title: str) -> None:

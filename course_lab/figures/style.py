@@ -39,6 +39,17 @@ PATTERNS: dict[str, dict[str, Any]] = {
     "RoPE, sinks": {"color": SKY, "linestyle": (0, (3, 1)), "marker": "v"},
 }
 """Of the models whose layers differ, which stand beside RoPE and a model without positions."""
+NUMBERINGS: dict[str, dict[str, Any]] = {
+    "one number": SCHEMES["RoPE"],
+    "learned table": SCHEMES["learned"],
+    "two axes, halves": {"color": PURPLE, "linestyle": (0, (4, 1.5, 1, 1.5)), "marker": "P"},
+    "two axes, interleaved": {"color": BLUE, "linestyle": "-", "marker": "^"},
+    "two axes, a ladder each": {"color": GREEN, "linestyle": (0, (7, 1.5)), "marker": "s"},
+    "two axes and the number": {"color": SKY, "linestyle": (0, (3, 1)), "marker": "v"},
+    "two axes, shuffled": {"color": GREY, "linestyle": (0, (3, 1, 1, 1)), "marker": "X"},
+    "two axes, aslant": {"color": BROWN, "linestyle": (0, (5, 1, 1, 1, 1, 1)), "marker": "<"},
+}
+"""Of the models that read grids."""
 NAMES = {
     name: label for label in SCHEMES for name, recipe in RECIPES.items() if recipe.label == label
 }
@@ -47,7 +58,7 @@ NAMES = {
 
 def look_of(name: str) -> dict[str, Any]:
     """The look of a scheme; its name may have an addition, as in "no position, 2 layers"."""
-    return PATTERNS.get(name) or SCHEMES.get(name.split(",")[0], {})
+    return (PATTERNS | NUMBERINGS).get(name) or SCHEMES.get(name.split(",")[0], {})
 
 
 def line_of(name: str) -> dict[str, Any]:

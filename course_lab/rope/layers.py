@@ -457,7 +457,7 @@ def _alike(
 def _rotation(table: Table) -> tuple[str, str]:
     if table.sections:
         what = "positions on several axes" if table.kind != "axial" else "rows and columns"
-        return f"queries and keys are rotated by {what}", "08"
+        return f"queries and keys are rotated by {what}", "18"
     lessons = {"default": "08", "linear": "13", "dynamic": "14", "proportional": "10"}
     return "queries and keys are rotated", lessons.get(table.kind, "15")
 

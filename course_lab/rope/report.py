@@ -34,7 +34,8 @@ def _rotation(group: LayerGroup, table: Table) -> Iterator[str]:
     turned = "" if 2 * pairs == table.head_dim else f", {2 * pairs} of them turned"
     yield f"  head of {table.head_dim} numbers{turned}, {pairs} pairs, base {whole(table.base)}"
     if table.sections:
-        yield f"  pairs for each axis: {', '.join(map(str, table.sections))}"
+        pairs_of = zip(axis_names(len(table.sections)), table.sections, strict=True)
+        yield f"  pairs for each axis: {', '.join(f'{name} {n}' for name, n in pairs_of)}"
     if table.length and table.original_length:
         times = table.length / table.original_length
         yield f"  made for {whole(table.length)} tokens" + (
@@ -51,9 +52,19 @@ def _rotation(group: LayerGroup, table: Table) -> Iterator[str]:
         yield f"  reach of the base {before} tokens{after}"
 
 
+def axis_names(count: int) -> tuple[str, ...]:
+    """What axes are called in a table or picture: time comes first, where there is one."""
+    if count in (2, 3):
+        return ("time", "row", "column")[3 - count :]
+    return tuple(f"axis {axis}" for axis in range(count))
+
+
 def table_of_pairs(group: LayerGroup) -> Iterator[str]:
     """A line for each pair of a group that rotates."""
-    yield f"  {'pair':>4} {'wavelength':>14} {'turns':>10} {'slowed by':>10} {'turns then':>11}"
+    axes = group.table.axes if group.table else ()
+    names = axis_names(len(group.table.sections)) if group.table else ()
+    head = f"  {'pair':>4} {'wavelength':>14} {'turns':>10} {'slowed by':>10} {'turns then':>11}"
+    yield f"{head}  axis" if axes else head
     frequencies, turned = group.frequencies, group.turns
     length = group.table.length if group.table else None
     plain = group.table.plain if group.table else frequencies
@@ -62,7 +73,8 @@ def table_of_pairs(group: LayerGroup) -> Iterator[str]:
         by = f"{slowed:10.3f}" if slowed < math.inf else "    stands"
         before = "" if turned is None else f"{turned[pair]:10,.2f}"
         then = "" if length is None else f"{length * frequencies[pair] / (2 * math.pi):11,.2f}"
-        yield f"  {pair:4} {wave:14,.1f} {before:>10} {by} {then:>11}".replace(",", " ").rstrip()
+        line = f"  {pair:4} {wave:14,.1f} {before:>10} {by} {then:>11}".replace(",", " ")
+        yield f"{line}  {names[axes[pair]]}" if axes else line.rstrip()
 
 
 def groups(group: LayerGroup) -> dict[str, str]:

@@ -9,7 +9,7 @@ the model types.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +18,12 @@ from torch import Tensor
 from course_lab.errors import CourseError
 from course_lab.rope.known import ALTERNATE, AXES, UNIT_SQUARE, WIDTHS
 from course_lab.rope.source import Config, Source
-from course_lib.encodings import from_rope_parameters, ntk_aware, rotary_frequencies
+from course_lib.encodings import (
+    axis_of_pair,
+    from_rope_parameters,
+    ntk_aware,
+    rotary_frequencies,
+)
 from course_lib.encodings.extension import OLD_NAMES, ROPE_TYPES
 
 ORIGINAL = "original_max_position_embeddings"
@@ -61,6 +66,8 @@ class Table:
     length: int | None
     sections: tuple[int, ...] = ()
     """Pairs of each axis, where there are several."""
+    axes: tuple[int, ...] = ()
+    """The axis that each pair turns by, where there are several and the course knows which."""
     temperature: float | None = None
     """`llama_4_scaling_beta`: queries times 1 + beta ln(1 + floor(position / original length))."""
     notes: list[str] = field(default_factory=list)
@@ -191,8 +198,24 @@ class _Reading:
                 f"{len(plain)}: transformers' code fails on this config"
             )
         return Table(self.name, kind, base, width, plain, frequencies, factor, original, length,
-                     tuple(sections), self._temperature(original), self.notes,
-                     self.warnings)  # fmt: skip
+                     tuple(sections), self._axes(sections, len(plain)),
+                     self._temperature(original), self.notes, self.warnings)  # fmt: skip
+
+    def _axes(self, sections: Sequence[int], pairs: int) -> tuple[int, ...]:
+        """The axis of each pair; nothing where there is one axis, or sections do not say it."""
+        if self.source.name == "pixtral":
+            return tuple(pair % 2 for pair in range(pairs))
+        if sum(sections) != pairs or self.source.name in ALTERNATE:
+            return ()
+        try:
+            return tuple(axis_of_pair(sections, self._interleaved()).tolist())
+        except ValueError:  # they cannot be interleaved, and transformers takes what comes out
+            return ()
+
+    def _interleaved(self) -> bool:
+        known = self.source.known
+        return known.interleaved if known and known.sections else bool(
+            self.given.get("mrope_interleaved"))  # fmt: skip
 
     def _on_axes(self, turned: int, base: float) -> tuple[Tensor, tuple[int, ...]]:
         """Rows and columns (and time): a ladder for each, or the even and odd pairs of one."""
@@ -307,9 +330,7 @@ class _Reading:
                 f"{self.source.path}: mrope_section must be a list of whole numbers, the pairs of "
                 f"each axis, got {sections!r:.40}"
             )
-        interleaved = bool(self.given.get("mrope_interleaved"))
-        if known and known.sections:
-            interleaved = known.interleaved
+        interleaved = self._interleaved()
         if interleaved:
             self.notes.append("the axes take turns among the first pairs (interleaved)")
         return {"mrope_section": sections, "mrope_interleaved": interleaved}

@@ -277,7 +277,17 @@ def right(
     return [Measured(r["seed"], steps, r[of], f"{slug} in {shape}") for r in found]
 
 
-def bag_share(shape: Shape = TRAINED) -> float:
-    """What a reader of bags gets for a letter: the one that occurs most among all other places."""
+def bag_share(shape: Shape = TRAINED, known: str | None = None) -> float:
+    """What a reader gets who names the letter that occurs most: among all other places.
+
+    Or, if "row" or "column" is `known`, in the row or column that is asked for.
+    """
     batch = exam("letter", shape)
-    return tasks.bag_ceiling(batch, tasks.others(batch))
+    place = torch.arange(shape.rows * shape.columns)
+    row, column = place // shape.columns, place % shape.columns
+    chances = {
+        None: tasks.others(batch),
+        "row": row[:, None] - grids.UP == row,
+        "column": column[:, None] + grids.RIGHT == column,
+    }
+    return tasks.bag_ceiling(batch, chances[known].float())

@@ -196,6 +196,8 @@ SEVERAL = {
 """Layers that lose their rotation together."""
 NEAR = 128
 LONE = 200
+JUMPS = (0, 16, 32, 256, 1_024, 4_096)
+"""Positions left out: a picture of 32 x 32 pieces leaves out 32, or 1 024, as they are counted."""
 HIDDEN = {"first hidden": 0, "another hidden": LONE}
 KEPT = {"window and the first": 0, "window and another": LONE}
 """Keys that no later query sees, or that each later query sees besides the NEAR last ones."""
@@ -458,6 +460,19 @@ def lone_key(unit: Unit) -> Result:
 
 
 @torch.no_grad()
+def after_a_jump(unit: Unit) -> Result:
+    """What the last 512 of 1 024 tokens cost if so many positions are left out before them.
+
+    As if something stood there that the model does not see. `soon` are the first 32 of the 512.
+    """
+    text, positions = tokens(_model(), unit.text, BLOCK), torch.arange(BLOCK)
+    positions[-LAST:] += int(unit.setting)
+    scores = _model()(text[None], positions)[0]
+    nats = functional.cross_entropy(scores[-LAST - 1 : -1], text[-LAST:], reduction="none")
+    return Result([{"nats": _mean(nats), "soon": _mean(nats[:32])}])
+
+
+@torch.no_grad()
 def _paid_and_seen(
     text: Int[Tensor, " length"], seen: Bool[Tensor, "length length"]
 ) -> tuple[float, Float[Tensor, " length"]]:
@@ -533,6 +548,7 @@ QUESTIONS: dict[str, tuple[Callable[[Unit], Result], Sequence[str]]] = {
         ["unchanged", *HIDDEN, "first replaced", "64 tokens later", "window", *KEPT],
     ),
     "lone key": (lone_key, ["all keys", "window and a lone key"]),
+    "jump": (after_a_jump, [str(jump) for jump in JUMPS]),
 }
 
 
