@@ -64,6 +64,31 @@ def rotations(shape: tuple[int, ...], dtype: torch.dtype, compiled: bool = False
     return {name: partial(work, q, k) for name, work in works.items()}
 
 
+SECTIONS = (16, 24, 24)
+"""Qwen2-VL's pairs for time, row and column."""
+
+
+def several_axes(rows: int, columns: int) -> Works:
+    """Queries and keys of a layer for one picture, cosines and sines computed in every call."""
+    places = torch.cartesian_prod(*map(torch.arange, (1, rows, columns))).to(device())
+    q, k = (torch.randn(1, HEADS, len(places), 128, device=device()) for _ in "qk")
+    on_axes, on_a_line = enc.AxialRotary(128, SECTIONS), enc.Rotary(128)
+    numbers = _positions(len(places))
+    works: Works = {
+        "ours": lambda: on_axes.rotate(q, k, places, places),
+        "ours, one axis": lambda: on_a_line.rotate(q, k, numbers, numbers),
+    }
+    module = "transformers.models.qwen2_vl.modeling_qwen2_vl"
+    if apply := library(module, "apply_rotary_pos_emb"):
+        settings = library(module, "Qwen2VLTextConfig")
+        parameters = {"rope_type": "default", "rope_theta": 1e4, "mrope_section": [*SECTIONS]}
+        config = settings(hidden_size=256, num_attention_heads=2, rope_parameters=parameters)
+        tables = library(module, "Qwen2VLRotaryEmbedding")(config).to(device())
+        by_axis = places.T[:, None].contiguous()  # (axes, batch, places)
+        works[HF] = lambda: apply(q, k, *tables(q, by_axis))
+    return works
+
+
 def t5_biases(n: int) -> Works:
     scheme, positions = enc.T5Bias(HEADS).to(device()), _positions(n)
     nn.init.normal_(scheme.table.weight)

@@ -67,6 +67,15 @@ def test_t5_biases_agree():
     torch.testing.assert_close(works["ours"]()[None], works[HF]())
 
 
+def test_rotations_on_three_axes_agree_with_qwen():
+    pytest.importorskip("transformers")
+    works = contenders.several_axes(3, 5)
+    assert set(works) == {"ours", "ours, one axis", contenders.HF}
+    for ours, theirs in zip(works["ours"](), works[contenders.HF](), strict=True):
+        assert ours.shape == (1, 8, 15, 128) and torch.allclose(ours, theirs, atol=1e-4)
+    assert not torch.allclose(works["ours"]()[0], works["ours, one axis"]()[0], atol=1e-2)
+
+
 def test_alibi_biases_agree_up_to_what_softmax_ignores():
     pytest.importorskip("transformers")
     works = contenders.alibi_biases(20)

@@ -380,6 +380,44 @@ def test_the_command_advises_and_draws_layers(tmp_path, capsys):
     assert [len(line.get_xdata()) for line in drawn.lines] == [36, 12]
 
 
+@pytest.mark.parametrize(
+    "name, part, axes, words",
+    [
+        ("qwen2-vl-7b", None, [0] * 16 + [1] * 24 + [2] * 24, "time 16, row 24, column 24"),
+        ("qwen3-vl-8b", None, [0, 1, 2] * 20 + [0] * 4, "time 24, row 20, column 20"),
+        ("qwen2-vl-7b", "vision_config", [0] * 20 + [1] * 20, "row 20, column 20"),
+    ],
+)
+def test_the_axis_of_each_pair_is_printed_and_drawn(name, part, axes, words, tmp_path, capsys):
+    path, picture = CONFIGS / f"{name}.json", tmp_path / "axes.png"
+    [group] = rope_config.read(path, part=part)
+    assert list(group.table.axes) == axes
+    options = ["--part", part] if part else []
+    assert cli.main(["rope", str(path), *options, "--picture", str(picture)]) == 0
+    said = capsys.readouterr().out
+    assert f"pairs for each axis: {words}" in said and picture.read_bytes().startswith(b"\x89PNG")
+    last = [line for line in said.splitlines() if line.startswith(f"  {len(axes) - 1:4} ")]
+    assert last[0].endswith(("time", "column"))
+    [_, panel] = layers_and_pairs([group], name).axes  # nothing is slowed: no panel for it
+    by_axis = {line.get_label(): line.get_xdata().tolist() for line in panel.lines}
+    for number, (label, pairs) in enumerate(by_axis.items()):
+        assert pairs == [pair for pair, axis in enumerate(axes) if axis == number], label
+
+
+def test_a_stretched_model_with_axes_has_both_panels(read):
+    groups = read(
+        rope_scaling={"type": "linear", "factor": 2.0, "mrope_section": [8, 12, 12]},
+    )  # fmt: skip
+    assert len(layers_and_pairs(groups, "both").axes) == 3
+
+
+def test_pixtral_takes_even_pairs_for_rows_and_no_axis_is_guessed(read):
+    [pixtral] = read(model_type="pixtral")
+    assert pixtral.table.axes[:4] == (0, 1, 0, 1)
+    [short] = read(rope_scaling={"type": "default", "mrope_section": [8, 8, 8]})
+    assert short.table.axes == ()
+
+
 def test_a_model_that_does_not_rotate_is_an_answer(capsys, tmp_path):
     picture = tmp_path / "bert.png"
     path = str(CONFIGS / "bert-base.json")

@@ -41,6 +41,8 @@ where a title names no dtype.
 - Rotation: queries and keys of one layer. "Interleaved" and "half" are ours and compute in float32
   at least, transformers in the queries' dtype. Both get cosines and sines ready made;
   rotary-embedding-torch takes them in every call, of angles that it keeps.
+- Rotation on three axes: queries and keys of one layer, 8 heads of 128, with Qwen2-VL's sections of
+  16, 24 and 24 pairs; cosines and sines are computed in every call. "One axis" is plain RoPE.
 - T5 bias and ALiBi: 8 heads and all n x n pairs. transformers' ALiBi (Bloom's) has one number for
   each head and key, equal to ours but for a constant in each row, which softmax ignores. Fair
   places to compare are one number for each head and distance ("before expansion"), and the scores
@@ -68,6 +70,7 @@ class Sizes(NamedTuple):
     """What to measure: for each group at least `rounds`, and as many as fit in `seconds`."""
 
     rotate: tuple[tuple[int, ...], ...] = ((4, 8, 2048, 64), (1, 16, 4096, 128))
+    picture: tuple[int, int] = (32, 64)
     bias: tuple[int, int] = (1024, 4096)
     shaw: tuple[int, int] = (512, 2048)
     passes: tuple[int, ...] = (512, 2048)
@@ -82,7 +85,7 @@ class Sizes(NamedTuple):
 
 FULL = Sizes()
 TINY = Sizes(
-    ((1, 2, 8, 8),), (8, 32), (8, 32), (8,), (8, 16, 32), (2, 32),
+    ((1, 2, 8, 8),), (2, 4), (8, 32), (8, 32), (8,), (8, 16, 32), (2, 32),
     (LlamaConfig(16, 8, 1, 2, 8), 8, 2), 0.0, 1,
 )  # fmt: skip
 
@@ -138,6 +141,9 @@ def groups(
         for dtype, aim in aims.items():
             title = f"Rotation, {' x '.join(map(str, shape))}, {str(dtype).removeprefix('torch.')}"
             yield title, contenders.rotations(shape, dtype, compiled), CLONE, aim
+    rows, columns = sizes.picture
+    title = f"Rotation on three axes, a picture of {rows} x {columns}"
+    yield title, contenders.several_axes(rows, columns), "ours", {("ours", HF): 1}
     for n in sizes.bias:
         yield f"T5 bias, n = {n}", contenders.t5_biases(n), "ours", {("ours", HF): 1 / 5}
     alibi = [("ours, before expansion", HF), ("ours, masked scores", f"{HF}, masked scores")]

@@ -16,13 +16,13 @@ from course_lab.instruments.evaluation import PASSAGE, Difference, difference
 from course_lab.markdown import spread, table
 from course_lab.studies import costs
 from course_lab.zoo import TIERS, Record
-from tools.pages import layers
+from tools.pages import grids, layers
 
 TEXT = """\
 # What was measured
 
-Written by `make pages ARGS=results` from what `make zoo`, `course layers` and `course costs`
-measure; their files lie in `course_lab/zoo/`. Losses are in bits per byte, on Python's own source
+Written by `make pages ARGS=results` from what `make zoo`, `course layers`, `course grids` and
+`course costs` measure; their files lie in `course_lab/zoo/`. Losses are in bits per byte, on Python's own source
 that no model was trained on, and a smaller loss is better. A number is the mean over seeds and,
 after ±, half of the distance between the best seed and the worst, unless a table says otherwise.
 One seed has no spread.
@@ -61,7 +61,7 @@ def report() -> str:
         study = zoo.study()
         factors = sorted({record.factor for record in study if record.tuned_steps})
         parts += [_stretched(study), *(_tuned(study, factor) for factor in factors)]
-    return "\n".join([*parts, *layers.parts(), *_costs(costs.results())])
+    return "\n".join([*parts, *layers.parts(), *grids.parts(), *_costs(costs.results())])
 
 
 def _other_text(records: Sequence[Record]) -> list[str]:

@@ -1,0 +1,73 @@
+"""Pictures of grids: what is marked, and what a plane of scores holds."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from matplotlib.patches import Rectangle
+
+from course_lab.figures import grids as drawn
+from course_lab.findings import Measured
+from course_lab.training.grids import Shape
+
+
+def test_the_place_asked_for_and_the_one_so_many_before_are_marked():
+    fig = drawn.numbered([Shape(8, 8), Shape(12, 12)], 6, "title")
+    for ax, same in zip(fig.axes, (True, False), strict=True):
+        places = [patch.get_xy() for patch in ax.patches if isinstance(patch, Rectangle)]
+        asks, before, asked = places
+        assert asked == (asks[0] + 2, asks[1] - 1) and (asked == before) == same
+    words = drawn.numbered_words([Shape(8, 8), Shape(12, 12)], 6)
+    assert "place 36 asks, the place one up and two to the right is 30, and 6 before is 30" in words
+
+
+@pytest.mark.parametrize("layout", [*drawn.LAYOUTS, "one number"])
+def test_a_plane_is_the_mean_cosine_around_one_place(layout):
+    values = drawn.plane(4, layout, 100.0, columns=10, reach=3)
+    assert (
+        values.shape == (7, 7) and values[3, 3] == 1 and torch.allclose(values, values.flip(0, 1))
+    )
+    slow = 100.0**-0.25 if layout in ("halves", "interleaved", "one number") else 0.1
+    by_pair = {
+        "halves": [2, 2 * slow, math.sqrt(0.01), 0.1 * slow],
+        "interleaved": [2, slow, 0.2, 0.1 * slow],
+        "a ladder each": [2, 0.2, 1, 0.1],
+        "aslant": [3, 0.3, 1, 0.1],
+        "one number": [21 * 100.0 ** (-i / 4) for i in range(4)],
+    }[layout]
+    expected = sum(math.cos(angle) for angle in by_pair) / 4
+    assert float(values[5, 4]) == pytest.approx(expected)  # two rows down, one to the right
+
+
+def test_halves_have_slow_pairs_for_columns_alone():
+    words = drawn.layouts_words(32)
+    assert (
+        "halves: wavelengths of 6.28 to 353 for the row and 628 to 3.53e+04 for the column" in words
+    )
+    fig = drawn.layouts(32, "title", 8)
+    assert [ax.get_title(loc="left") for ax in fig.axes] == list(drawn.LAYOUTS[:3])
+
+
+def test_a_page_is_described_with_its_numbers():
+    text = torch.arange(2)[:, None].expand(2, 3)
+    picture = torch.tensor([[2, 2, 2], [2, 2, 3], [2, 3, 2], [2, 3, 3]])
+    positions = torch.cat([text, picture, torch.full((1, 3), 4)])
+    words = drawn.page_words(positions, (2, 6))
+    assert "time stays at 2, rows go from 2 to 3 and columns from 2 to 3" in words
+    assert "goes on at 4" in words
+    assert len(drawn.page(positions, "title", picture=(2, 6)).axes[0].lines) == 3
+
+
+def test_shares_and_budgets_show_means_and_seeds():
+    seeds = [Measured(seed, 5, value, "t") for seed, value in enumerate((0.2, 0.4, 0.9))]
+    found = {"one number": {Shape(8, 8): seeds, Shape(4, 16): seeds}}
+    assert "one number 0.50 in 8 x 8, 0.50 in 4 x 16" in drawn.shares_words(found)
+    assert [t.get_text() for t in drawn.shares(found, "t").axes[0].texts] == ["0.50", "0.50"]
+    curves = {"one number": {5: seeds, 50: seeds}}
+    assert "after 5, 0.50 after 50. Levels: chance 0.12" in drawn.budget_words(
+        curves, {"chance": 0.125}
+    )
+    ax = drawn.budget(curves, "t", {"chance": 0.125}).axes[0]
+    assert sorted(ax.lines[1].get_ydata()) == [0.2, 0.4, 0.9]
