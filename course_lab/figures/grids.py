@@ -143,8 +143,8 @@ def layouts(head_dim: int, title: str, size: int) -> Figure:
         axes_of_pairs(ax, scheme.frequencies, scheme.axis_of_pair.tolist(), axis_names(2))
         ax.axhline(2 * torch.pi * (size - 1), color=style.BLACK, linewidth=1, linestyle=":")
         ax.set_title(name, fontsize=10)
-    note(all_axes[0], f"a radian in {size - 1} places", (0, 2 * torch.pi * (size - 1)), (0, 4),
-         fontsize=8)  # fmt: skip
+    note(all_axes[0], f"a radian in {size - 1} places", (1, 2 * torch.pi * (size - 1)), (0, -10),
+         fontsize=8, ha="right", xycoords=("axes fraction", "data"))  # fmt: skip
     all_axes[0].set_ylabel("wavelength (places)")
     handles, labels = all_axes[0].get_legend_handles_labels()
     fig.legend(handles, labels, loc="outside lower center", ncols=2, title="axis (pairs)")
@@ -196,9 +196,9 @@ def draw_plane(pairs: int, layout: str, base: float, columns: int = 8) -> Figure
     reach, values = 8, plane(pairs, layout, base, columns)
     fig, ax = style.figure(5.0, 4.0)
     ends = (-reach - 0.5, reach + 0.5)
-    image = ax.imshow(numbers(values), cmap=style.SEQUENTIAL, vmin=-0.5, vmax=1.0,
+    image = ax.imshow(numbers(values), cmap=style.SEQUENTIAL, vmin=0.0, vmax=1.0,
                       extent=(*ends, *ends[::-1]))  # fmt: skip
-    fig.colorbar(image, ax=ax, pad=0.02, label="mean cosine")
+    fig.colorbar(image, ax=ax, pad=0.02, label="mean cosine", extend="min")
     ticks = [-8, -4, 0, 4, 8]
     ax.set(xticks=ticks, yticks=ticks, xlabel="columns to the right", ylabel="rows down",
            title=f"The score around one place: {layout}")  # fmt: skip
@@ -231,7 +231,8 @@ def shares(found: Shares, title: str) -> Figure:
     means = torch.tensor([[_mean(of[shape]) for shape in shapes] for of in found.values()])
     fig, ax = style.figure(7.0, 1.2 + 0.36 * len(found))
     draw_heat_map(ax, means, 1.0, [*found], [str(shape) for shape in shapes])
-    ax.set(title=title, xlabel="rows x columns of the grid; trained on the first")
+    ax.set_xlabel("rows x columns of the grid; trained on the first")
+    fig.suptitle(title, x=0.01, ha="left", fontsize=11)
     return fig
 
 
