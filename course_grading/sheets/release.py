@@ -114,6 +114,7 @@ def totals(exercises: Sequence[Exercise], what: str = "exercise") -> str:
 
 NUMBER_WORDS = (
     "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+    "eleven", "twelve",
 )  # fmt: skip
 
 

@@ -24,6 +24,7 @@ from course_grading.specs import (
     rotary,
     rotary_costs,
     rotary_in_practice,
+    several_axes,
     shaw_and_transformer_xl,
     sinusoidal,
     start_here,
@@ -51,6 +52,7 @@ SUBJECTS = {
     "15_yarn_and_beyond": yarn,
     "16_a_real_model": a_real_model,
     "17_which_layers": which_layers,
+    "18_several_axes": several_axes,
     "19_choosing": choosing,
     "20_museum": museum,
 }

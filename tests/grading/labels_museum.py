@@ -494,6 +494,50 @@ CONFIG = {
         read_from(10)),
 }  # fmt: skip
 
+# places(parts, new)
+
+
+def page_of(*parts, new=0, compared=slice(None)):
+    def test(places):
+        found, start = [], 0
+        for part in (*parts, new):
+            if isinstance(part, tuple):
+                rows, columns = part
+                found += [
+                    (start, start + r, start + c) for r in range(rows) for c in range(columns)
+                ]
+            else:
+                found += [(start + n,) * 3 for n in range(part)]
+            start = max(map(max, found), default=-1) + 1
+        got = places(list(parts), new)
+        assert got.shape == (len(found), 3)
+        assert got[compared].tolist() == [[*place] for place in found[compared]]
+
+    return test
+
+
+def third_piece_in_the_first_row(places):
+    assert places([(2, 3)], 0)[2].tolist() == [0, 0, 2]
+
+
+PAGE = {
+    "rows and columns exchanged": Label(
+        "18", lambda places: [page_of(2, (3, 3), 1, (2, 2), 2, new=3)(places),
+                              page_of(7, new=2)(places),
+                              page_of(2, (2, 3), 4, new=2, compared=slice(8, None))(places)],
+        third_piece_in_the_first_row),
+    "the text goes on from the number of pieces": Label(
+        "18", lambda places: [page_of(2, (3, 4))(places), page_of(2, (1, 4), 3, new=1)(places),
+                              page_of(2, (3, 4), 3, compared=slice(14))(places)],
+        page_of(2, (3, 4), 3)),
+    "generated tokens are counted on from the cache": Label(
+        "18", lambda places: [page_of(2, (3, 4), 3, (2, 5), 1)(places), page_of(7, new=3)(places)],
+        page_of(2, (3, 4), 3, new=1, compared=slice(-1, None))),
+    "later pictures read as text": Label(
+        "18", lambda places: [page_of(2, (3, 4), 3, new=2)(places), page_of((5, 2), 3)(places)],
+        page_of((3, 4), 1, (2, 3))),
+}  # fmt: skip
+
 # test(encoding)
 
 
@@ -546,5 +590,5 @@ LABELS = {
     "museum-waves": WAVES, "museum-turn": TURN, "museum-table": TABLE,
     "museum-weights": CONVERSION, "museum-slope": SLOPE, "museum-buckets": BUCKETS,
     "museum-reach": REACH, "museum-scores": SCORES, "museum-config": CONFIG,
-    "museum-tests": TESTS,
+    "museum-page": PAGE, "museum-tests": TESTS,
 }  # fmt: skip

@@ -9,6 +9,7 @@ from labels_museum import LABELS, MORE_TURN, one_head
 from course_grading.sheets.notebooks import RELEASED, read
 from course_grading.specs import SHEETS
 from course_grading.specs.museum.common import BASE, theta
+from course_grading.specs.museum.museum_page import places
 from course_grading.specs.museum.museum_reach import stretching
 from course_grading.specs.museum.museum_table import cosines
 
@@ -126,6 +127,14 @@ def test_the_numbers_in_labels_and_reasons_are_right():
     ones, at = torch.ones(1, 8), torch.arange(3)
     got = future(ones.expand(3, -1), ones.expand(3, -1), ones[0], ones[0], at, at)
     assert torch.equal(got, got.T)  # as far behind as ahead
+
+    late, right = (
+        one([(30, 40), 1], 0)[-1, 0]
+        for one in (version_of("the text goes on from the number of pieces"), places)
+    )
+    assert late - right == 1160
+    exchanged = version_of("rows and columns exchanged")([(2, 3)], 0)
+    assert exchanged[2].tolist() == [0, 1, 0]
 
     ramp = version_of("a ramp over pair numbers")(64, 10_000.0, 2048)(8192)
     assert f"{ramp[15] / stretching(64, 10_000.0, 2048)(8192)[15]:.1f}" == "1.8"

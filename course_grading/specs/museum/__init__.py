@@ -1,4 +1,4 @@
-"""The museum: right and wrong versions of ten functions, and a test to be written for each room.
+"""The museum: right and wrong versions of eleven functions, and a test to write for each room.
 
 A room's file begins with what hangs there. Some wrong versions are bugs of published code, made
 again in a few lines, and the label or the lesson that teaches the idea names the code; the others
@@ -17,6 +17,7 @@ EXERCISES = (
     "museum-reach",
     "museum-scores",
     "museum-config",
+    "museum-page",
     "museum-tests",
 )
 """Slugs, in the order of the sheet; each has a file of its name."""
