@@ -86,16 +86,27 @@ def numbered_words(shapes: Sequence[Shape], back: int) -> str:
     return f"Grids with numbered places: {'; '.join(said)}."
 
 
-def page(positions: Int[Tensor, "length 3"], title: str, *, picture: tuple[int, int]) -> Figure:
-    """The position of each token on time, row and column; tokens of the `picture` are shaded."""
+def on_page(before: int, picture: Shape, after: int) -> Int[Tensor, "length 3"]:
+    """Time, row and column of words, a picture that is read row by row, and words after it.
+
+    Source: Wang et al. 2024, Qwen2-VL, section 2.1 (arXiv 2409.12191).
+    """
+    pieces = before + torch.cartesian_prod(*map(torch.arange, (1, *picture)))
+    words = [torch.arange(before), int(pieces.max()) + 1 + torch.arange(after)]
+    on_axes = [text[:, None].expand(-1, 3) for text in words]
+    return torch.cat([on_axes[0], pieces, on_axes[1]])
+
+
+def page(before: int, picture: Shape, after: int, title: str) -> Figure:
+    """The position of each token of a page on time, row and column; the picture is shaded."""
     fig, ax = style.figure(7.4, 3.2)
-    tokens = np.arange(len(positions))
-    ax.axvspan(picture[0] - 0.5, picture[1] - 0.5, color="#EEEEEE", zorder=0)
-    note(ax, "picture", ((picture[0] + picture[1] - 1) / 2, 1), (0, -12), ha="center",
+    positions, end = on_page(before, picture, after), before + picture.rows * picture.columns
+    ax.axvspan(before - 0.5, end - 0.5, color="#EEEEEE", zorder=0)
+    note(ax, "picture", ((before + end - 1) / 2, 1), (0, -12), ha="center",
          xycoords=("data", "axes fraction"))  # fmt: skip
     for axis, name in enumerate(axis_names(3)):
-        ax.plot(tokens, numbers(positions[:, axis]), marker=MARKERS[axis], markersize=4,
-                linewidth=1, label=name)  # fmt: skip
+        ax.plot(numbers(positions[:, axis]), marker=MARKERS[axis], markersize=4, linewidth=1,
+                label=name)  # fmt: skip
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.yaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set(title=title, xlabel="token, in the order of reading", ylabel="position")
@@ -103,15 +114,16 @@ def page(positions: Int[Tensor, "length 3"], title: str, *, picture: tuple[int, 
     return fig
 
 
-def page_words(positions: Int[Tensor, "length 3"], picture: tuple[int, int]) -> str:
+def page_words(before: int, picture: Shape, after: int) -> str:
     """What `page` shows, for those who do not see it."""
-    start, end = picture
+    positions = on_page(before, picture, after)
+    pieces, later = positions[before:-after], positions[-after:]
+    low, high = pieces.min(dim=0).values.tolist(), pieces.max(dim=0).values.tolist()
     return (
-        f"Positions of {len(positions)} tokens on three axes. Tokens {start} to {end - 1} are a "
-        f"picture: time stays at {int(positions[start, 0])}, rows go from "
-        f"{int(positions[start:end, 1].min())} to {int(positions[start:end, 1].max())} and columns "
-        f"from {int(positions[start:end, 2].min())} to {int(positions[start:end, 2].max())}. The "
-        f"text goes on at {int(positions[end, 0])} on all axes."
+        f"Positions of {len(positions)} tokens on three axes. Tokens {before} to "
+        f"{before + len(pieces) - 1} are a picture: time stays at {low[0]}, rows go from {low[1]} "
+        f"to {high[1]} and columns from {low[2]} to {high[2]}. The text goes on at "
+        f"{int(later[0, 0])} on all axes."
     )
 
 

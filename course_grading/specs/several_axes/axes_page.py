@@ -78,7 +78,7 @@ def _cases(rng: Random) -> list[Case]:
 EXERCISE = Implement(
     slug="axes-page", title="A page with a picture",
     minutes=15, points=2, name="page_positions",
-    reference=_page(), cases=_cases, forbidden=("AxialRotary",),
+    reference=_page(), cases=_cases, forbidden=("AxialRotary", "on_page"),
     domain={
         "before": Number(0, 1000, whole=True), "rows": Number(1, 40, whole=True),
         "columns": Number(1, 40, whole=True), "after": Number(0, 1000, whole=True),

@@ -50,14 +50,15 @@ def test_halves_have_slow_pairs_for_columns_alone():
     assert [ax.get_title(loc="left") for ax in fig.axes] == list(drawn.LAYOUTS[:3])
 
 
-def test_a_page_is_described_with_its_numbers():
-    text = torch.arange(2)[:, None].expand(2, 3)
-    picture = torch.tensor([[2, 2, 2], [2, 2, 3], [2, 3, 2], [2, 3, 3]])
-    positions = torch.cat([text, picture, torch.full((1, 3), 4)])
-    words = drawn.page_words(positions, (2, 6))
-    assert "time stays at 2, rows go from 2 to 3 and columns from 2 to 3" in words
-    assert "goes on at 4" in words
-    assert len(drawn.page(positions, "title", picture=(2, 6)).axes[0].lines) == 3
+def test_a_page_goes_on_at_its_largest_position_plus_one():
+    positions = drawn.on_page(2, Shape(2, 3), 2).tolist()
+    picture = [[2, 2 + row, 2 + column] for row in range(2) for column in range(3)]
+    assert positions == [[0, 0, 0], [1, 1, 1], *picture, [5, 5, 5], [6, 6, 6]]
+    assert drawn.on_page(0, Shape(4, 1), 1)[-1].tolist() == [4, 4, 4]
+    words = drawn.page_words(2, Shape(2, 3), 2)
+    assert "Tokens 2 to 7 are a picture: time stays at 2, rows go from 2 to 3 and columns" in words
+    assert "goes on at 5" in words
+    assert len(drawn.page(2, Shape(2, 3), 2, "title").axes[0].lines) == 3
 
 
 def test_shares_and_budgets_show_means_and_seeds():
