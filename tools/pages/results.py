@@ -22,10 +22,10 @@ TEXT = """\
 # What was measured
 
 Written by `make pages ARGS=results` from what `make zoo`, `course layers`, `course grids` and
-`course costs` measure; their files lie in `course_lab/zoo/`. Losses are in bits per byte, on Python's own source
-that no model was trained on, and a smaller loss is better. A number is the mean over seeds and,
-after ±, half of the distance between the best seed and the worst, unless a table says otherwise.
-One seed has no spread.
+`course costs` measure; their files lie in `course_lab/zoo/`. Losses are in bits per byte, on
+Python's own source that no model was trained on, and a smaller loss is better. A number is the mean
+over seeds and, after ±, half of the distance between the best seed and the worst, unless a table
+says otherwise. One seed has no spread.
 
 Every loss is of the same {passages} passages of {passage} bytes, cut into windows of the length in
 question, so a difference between two losses is never one of text. How far such a difference would
