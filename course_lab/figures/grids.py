@@ -208,7 +208,7 @@ def draw_plane(pairs: int, layout: str, base: float, columns: int = 8) -> Figure
     reach, values = 8, plane(pairs, layout, base, columns)
     fig, ax = style.figure(5.0, 4.0)
     ends = (-reach - 0.5, reach + 0.5)
-    image = ax.imshow(numbers(values), cmap=style.SEQUENTIAL, vmin=0.0, vmax=1.0,
+    image = ax.imshow(numbers(values), cmap=style.SEQUENTIAL, vmin=0.2, vmax=1.0,
                       extent=(*ends, *ends[::-1]))  # fmt: skip
     fig.colorbar(image, ax=ax, pad=0.02, label="mean cosine", extend="min")
     ticks = [-8, -4, 0, 4, 8]
@@ -264,21 +264,24 @@ Curves = Mapping[str, Mapping[int, Sequence[Measured]]]
 def budget(found: Curves, title: str, levels: Mapping[str, float]) -> Figure:
     """Shares of right answers over training steps: a line of means, and a dot for each seed."""
     fig, ax = style.figure(7.6, 3.8)
-    for name, of in found.items():
+    for at, (name, of) in enumerate(found.items()):
         look = style.look_of(name)
-        ax.plot([*of], [_mean(seeds) for seeds in of.values()], label=name, markersize=4, **look)
+        line = {key: value for key, value in look.items() if key != "marker"}
+        ax.plot([*of], [_mean(seeds) for seeds in of.values()], label=name, **line)
         for count, seeds in of.items():
-            ax.plot([count] * len(seeds), [one.value for one in seeds], linestyle="",
-                    marker=look["marker"], color=look["color"], markersize=4)  # fmt: skip
-    for name, level in levels.items():
-        ax.axhline(level, color=style.BLACK, linewidth=1, linestyle=":", zorder=1)
-        note(ax, f"{name} {level:.2f}", (1, level), (-2, 2), fontsize=8, ha="right",
-             xycoords=("axes fraction", "data"))  # fmt: skip
+            beside = count * 1.04 ** (at - (len(found) - 1) / 2)  # so that no dot hides another
+            ax.plot([beside] * len(seeds), [one.value for one in seeds], linestyle="",
+                    marker=look["marker"], color=look["color"], markersize=5,
+                    markeredgecolor="white", markeredgewidth=0.5)  # fmt: skip
+    for (name, level), dashes in zip(levels.items(), (":", "--"), strict=False):
+        ax.axhline(level, color=style.BLACK, linewidth=1, linestyle=dashes, zorder=1,
+                   label=f"{name} {level:.2f}")  # fmt: skip
     steps = [*next(iter(found.values()))]
     ax.set_xscale("log")
     ax.set_xticks(steps, [str(count) for count in steps])
     ax.xaxis.set_minor_locator(NullLocator())
-    ax.set(title=title, xlabel="training steps", ylabel="share of right answers", ylim=(0, 1.05))
+    ax.set(title=title, xlabel="training steps (lines: means; dots: seeds)",
+           ylabel="share of right answers", ylim=(0, 1.05))  # fmt: skip
     ax.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return fig
 
