@@ -29,6 +29,8 @@ CONFIG = DecoderConfig(
 HEAD_DIM, PAIRS = CONFIG.head_dim, CONFIG.head_dim // 2
 TRAINED = Shape(8, 8)
 SHAPES = (TRAINED, Shape(12, 12), Shape(16, 16), Shape(4, 16))
+TALL = Shape(16, 8)
+"""Asked for letters besides: more rows than in training, and no more columns."""
 SEEDS = (0, 1, 2)
 MULTIPLES = (1, 3, 10)  # of a question's steps
 BATCH, LEARNING_RATE = 32, 5e-3
@@ -108,6 +110,11 @@ class Unit(NamedTuple):
     steps: int
 
 
+def shapes_of(slug: str) -> tuple[Shape, ...]:
+    """The shapes that a question is asked in."""
+    return (*SHAPES, TALL) if slug == "letter" else SHAPES
+
+
 def units_of(slug: str) -> list[Unit]:
     """All trainings for a question."""
     question = QUESTIONS[slug]
@@ -172,40 +179,48 @@ def as_in_training(row: Tensor, column: Tensor, columns: int, numbering: Numberi
     return numbering(row, column, TRAINED.columns)
 
 
-def within(shape: Shape) -> Tensor:
-    """Which places a model saw in training from each place: no more rows or columns away."""
+def within(shape: Shape, rows: bool = True, columns: bool = True) -> Tensor:
+    """Which places a model saw in training from each place: no more rows or columns away.
+
+    Or no more of one of the two alone.
+    """
     place = torch.arange(shape.rows * shape.columns)
     row, column = place // shape.columns, place % shape.columns
     near_row = (row[:, None] - row).abs() < TRAINED.rows
-    return near_row & ((column[:, None] - column).abs() < TRAINED.columns)
+    near_column = (column[:, None] - column).abs() < TRAINED.columns
+    return (near_row | (not rows)) & (near_column | (not columns))
 
 
-def as_many(shape: Shape) -> Tensor:
-    """The control of `within`: as many places for each place, any, but the one that is asked for.
+def near_hidden(shape: Shape) -> Tensor:
+    """The control of `within`: from each place all far places are seen, and as many near ones not.
 
-    That is the place UP and RIGHT of it.
+    Or all near ones but two, which are always seen: the place itself, and the one that it asks for,
+    UP and RIGHT of it.
     """
-    seen = within(shape)
-    chances = torch.rand(seen.shape, generator=torch.Generator().manual_seed(0))
-    place = torch.arange(len(seen))
+    near = within(shape)
+    place = torch.arange(len(near))
     asked = place - grids.UP * shape.columns + grids.RIGHT
     inside = asked >= 0
-    chances[place, place] = 2.0
-    chances[place[inside], asked[inside]] = 2.0
+    chances = torch.rand(near.shape, generator=torch.Generator().manual_seed(0))
+    chances = chances.masked_fill(~near, -1.0)
+    chances[place, place] = chances[place[inside], asked[inside]] = -1.0
     order = chances.argsort(dim=-1, descending=True).argsort(dim=-1)
-    return order < seen.sum(dim=-1, keepdim=True)
+    return (order >= (~near).sum(dim=-1, keepdim=True)) | (chances < 0)
 
 
 MASKS: Mapping[str, Callable[[Shape], Tensor]] = {
-    "within the trained distances": within,
-    "as many places, any": as_many,
+    "far places hidden": within,
+    "far columns hidden": partial(within, rows=False),
+    "far rows hidden": partial(within, columns=False),
+    "as many near places hidden": near_hidden,
 }
 
 
 def measure(unit: Unit) -> Result:
     """Train the model of `unit`, and examine it in grids of every shape."""
     model = trained(*unit, progress=False)
-    records = [record for shape in SHAPES for record in examined(model, unit.question, shape)]
+    records = [record for shape in shapes_of(unit.question)
+               for record in examined(model, unit.question, shape)]  # fmt: skip
     return Result(records)
 
 
@@ -245,7 +260,7 @@ def settings(unit: Unit) -> Entry:
     return {
         "task": QUESTIONS[unit.question].task.__name__, "config": vars(CONFIG),
         "numbering": VARIANTS[unit.variant].numbering.__name__, "trained": TRAINED,
-        "shapes": SHAPES, "batch": BATCH, "learning_rate": LEARNING_RATE,
+        "shapes": shapes_of(unit.question), "batch": BATCH, "learning_rate": LEARNING_RATE,
         "exams": [EXAM_TOKENS, EXAM_SEED],
     }  # fmt: skip
 
@@ -254,8 +269,8 @@ def code(unit: Unit) -> list[Any]:
     """What the numbers of `unit` are computed with."""
     make = VARIANTS[unit.variant].make
     makes = make.func if isinstance(make, partial) else make
-    return [*classes_of(untrained(unit.variant)), makes, grids, Training, examined, answers, share,
-            within, as_many, as_in_training]  # fmt: skip
+    used = [*classes_of(untrained(unit.variant)), makes, grids, Training, examined, answers, share]
+    return [*used, within, near_hidden, as_in_training] if unit.question == "letter" else used
 
 
 STUDY = Study("grids", Unit, every_unit, settings, code, measure)

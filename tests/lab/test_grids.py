@@ -10,7 +10,7 @@ import torch
 
 from course_lab import __main__ as commands
 from course_lab.studies import grids as study
-from course_lab.studies.grids import QUESTIONS, SHAPES, TRAINED, Unit
+from course_lab.studies.grids import QUESTIONS, TRAINED, Unit
 from course_lab.training import grids
 from course_lab.training.grids import GridReader, Shape
 from course_lab.training.tasks import IGNORE
@@ -101,21 +101,25 @@ def test_a_reader_gives_its_model_the_places_of_its_width():
 # The study ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("shape", SHAPES[1:], ids=str)
-def test_masks_hide_as_many_and_never_the_letter_that_is_asked_for(shape):
-    near, control = study.within(shape), study.as_many(shape)
-    assert torch.equal(near.sum(dim=-1), control.sum(dim=-1)) and not torch.equal(near, control)
+@pytest.mark.parametrize("shape", study.shapes_of("letter")[1:], ids=str)
+def test_masks_never_hide_the_letter_that_is_asked_for(shape):
+    masks = {name: mask(shape) for name, mask in study.MASKS.items()}
+    near, control = masks["far places hidden"], masks["as many near places hidden"]
     place = torch.arange(len(near))
-    for mask in (near, control):
+    for mask in masks.values():
         assert mask[place, place].all()
         for row in range(1, shape.rows):
             for column in range(shape.columns - 2):
                 asks = row * shape.columns + column
                 assert mask[asks, asks - shape.columns + 2]
-    apart = (place // shape.columns)[:, None] - place // shape.columns
-    assert apart[near].abs().max() == min(7, shape.rows - 1)
-    far = (place % shape.columns)[:, None] - place % shape.columns
-    assert far[near].abs().max() == min(7, shape.columns - 1)
+    row, column = place // shape.columns, place % shape.columns
+    apart = (row[:, None] - row).abs(), (column[:, None] - column).abs()
+    assert torch.equal(near, (apart[0] < 8) & (apart[1] < 8))
+    assert torch.equal(masks["far columns hidden"], apart[1] < 8)
+    assert torch.equal(masks["far rows hidden"], apart[0] < 8)
+    assert control[~near].all()  # every far place is seen
+    hidden, far = (~control).sum(dim=-1), (~near).sum(dim=-1)
+    assert ((hidden == far) | (hidden >= near.sum(dim=-1) - 2)).all() and (hidden <= far).all()
 
 
 def test_a_unit_is_trained_and_asked_in_every_shape(tmp_path, monkeypatch):
@@ -126,7 +130,7 @@ def test_a_unit_is_trained_and_asked_in_every_shape(tmp_path, monkeypatch):
     )
     records = study.STUDY.records(question="letter")
     assert [(r["rows"], r["columns"]) for r in records[:5]] == [(8, 8), *[(12, 12)] * 4]
-    assert [r["changed"] for r in records[1:5]] == [None, "numbers as in training", *study.MASKS]
+    assert [r["changed"] for r in records[1:7]] == [None, "numbers as in training", *study.MASKS]
     assert all(0 <= r["accuracy"] <= 1 and 0 <= r["same_number"] <= 1 for r in records)
     [one] = study.right("column", "one number", Shape(4, 16), steps=2)
     assert (one.seed, one.steps, one.text) == (1, 2, "column in 4 x 16")

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from course_lab.findings import Measured
 from course_lab.markdown import spread, table
 from course_lab.studies import grids
-from course_lab.studies.grids import MULTIPLES, QUESTIONS, SHAPES, STUDY, Unit
+from course_lab.studies.grids import MULTIPLES, QUESTIONS, STUDY, Unit, shapes_of
 
 RIGHT = "---:"
 CHANGED = ("numbers as in training", *grids.MASKS)
@@ -17,33 +17,33 @@ def parts() -> list[str]:
     """The tables of what `course grids` measured; none if there is nothing yet."""
     if not STUDY.results():
         return []
-    shapes = [str(shape) for shape in SHAPES]
+    others = shapes_of("letter")[1:]
     return [
         "## Grids of letters\n\nSmall models of lesson 18, trained in 8 x 8 and asked in other "
         "shapes, as `course grids` makes them: the share of right answers, a mean of three seeds "
         "with their spread.\n",
-        *(_question(slug, shapes) for slug in QUESTIONS),
+        *(_question(slug) for slug in QUESTIONS),
         "\nThe first question in other shapes, after the lesson's steps, with the model changed: "
         "places numbered as in the trained grid, or letters hidden.\n",
-        table(["scheme, changed", *shapes[1:]], [
+        table(["scheme, changed", *map(str, others)], [
             [f"{name}, {changed}", *(_share(grids.right("letter", name, shape, changed=changed))
-                                     for shape in SHAPES[1:])]
+                                     for shape in others)]
             for name in QUESTIONS["letter"].variants for changed in CHANGED], RIGHT),
         "",
     ]  # fmt: skip
 
 
-def _question(slug: str, shapes: list[str]) -> str:
-    question = QUESTIONS[slug]
+def _question(slug: str) -> str:
+    question, shapes = QUESTIONS[slug], shapes_of(slug)
     rows = [
-        [name, str(steps), *(_share(grids.right(slug, name, shape, steps)) for shape in SHAPES)]
+        [name, str(steps), *(_share(grids.right(slug, name, shape, steps)) for shape in shapes)]
         for name in question.variants
         for steps in (multiple * question.steps for multiple in MULTIPLES)
         if not STUDY.missing([Unit(slug, name, seed, steps) for seed in grids.SEEDS])
     ]
     label = question.label[0].upper() + question.label[1:]
     chance = f" Chance is {question.chance:g}.\n\n"
-    return f"\n{label}{chance}{table(['scheme', 'steps', *shapes], rows, RIGHT)}"
+    return f"\n{label}{chance}{table(['scheme', 'steps', *map(str, shapes)], rows, RIGHT)}"
 
 
 def _share(found: Iterable[Measured]) -> str:
