@@ -89,12 +89,13 @@ def axis_of_pair(sections: Sequence[int], interleaved: bool = False) -> Int[Tens
         return in_a_row
     pairs = torch.arange(len(in_a_row))
     turn = pairs % len(sections)
+    turns = turn.bincount(minlength=len(sections)).tolist()
+    for axis in range(1, len(sections)):
+        if sections[axis] > turns[axis]:
+            raise ValueError(
+                f"sections {tuple(sections)} cannot be interleaved: axis {axis} has its turn at "
+                f"{turns[axis]} of {len(pairs)} pairs. Give it {turns[axis]} or fewer, and the "
+                "first axis the rest"
+            )
     left = pairs // len(sections) < torch.tensor(sections)[turn]
-    axis = torch.where(left, turn, 0)
-    got = tuple(axis.bincount(minlength=len(sections)).tolist())
-    if got != tuple(sections):
-        raise ValueError(
-            f"sections {tuple(sections)} cannot be interleaved, they would come out as {got}: give "
-            "the first axis as many pairs as any other, or more"
-        )
-    return axis
+    return torch.where(left, turn, 0)
