@@ -16,7 +16,8 @@ from tools.pages.claims import claims, page
 ROOT = Path(__file__).parents[1]
 LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 SOLUTIONS = sorted((ROOT / "solutions").glob("*.ipynb"))
-MOST_LINES, MOST_WORDS, MOST_CODE_CELLS_IN_A_ROW = 12, 120, 2
+MOST_LINES, MOST_FOLDED_LINES, MOST_WORDS, MOST_CODE_CELLS_IN_A_ROW = 12, 24, 120, 2
+MOST_OPEN_LINES = 160  # of a lesson
 FILLER = r"\b(simply|just|of course|obviously|clearly|basically|delve|let's)\b|!(?=\s|$)"
 BOUND = r"at least|at most|up to|more than|less than|fewer than|over|under|below|above|within"
 ROUNDED = r"\{[^{}]*:[+,]?(\.\d)?[fg%]\}"  # round to the nearest: course_lab.bounds rounds outward
@@ -33,6 +34,19 @@ def outputs(cell):
 
 def lines(cell):
     return [line for line in cell.source.splitlines() if line.strip()]
+
+
+def folded(cell):
+    """Plumbing, whose code is closed when a lesson opens."""
+    return cell.metadata.get("jupyter", {}).get("source_hidden", False)
+
+
+def before_more(path):
+    """The cells of a lesson that its minutes count."""
+    for cell in cells(path):
+        if cell.cell_type == "markdown" and re.match(r"#+ If you want more", cell.source):
+            return
+        yield cell
 
 
 def words(cell):
@@ -63,13 +77,25 @@ def test_format_and_ids(path):
 def test_cells_are_short(path):
     in_a_row = 0
     for cell in cells(path):
-        if cell.cell_type == "code":
+        if cell.cell_type == "code" and folded(cell):
+            assert len(lines(cell)) <= MOST_FOLDED_LINES, (cell.id, len(lines(cell)))
+        elif cell.cell_type == "code":
             in_a_row += 1
             assert len(lines(cell)) <= MOST_LINES, (cell.id, len(lines(cell)))
             assert in_a_row <= MOST_CODE_CELLS_IN_A_ROW, f"{cell.id}: no prose before it"
         else:
             in_a_row = 0
             assert len(words(cell)) <= MOST_WORDS, (cell.id, len(words(cell)))
+
+
+@every_lesson
+def test_what_stays_open_teaches(path):
+    code = [cell for cell in before_more(path) if cell.cell_type == "code"]
+    assert sum(len(lines(cell)) for cell in code if not folded(cell)) <= MOST_OPEN_LINES
+    for cell in code:
+        if not folded(cell):
+            found = re.search(r"^(assert|finding\()", cell.source, re.MULTILINE)
+            assert not found, (cell.id, found[0])
 
 
 @every_notebook
@@ -191,8 +217,10 @@ def test_numbered_claims_are_computed_and_judged(path):
     for place, cell in enumerate(all_cells):
         if claim := cell.metadata.get("course", {}).get("claim"):
             assert re.fullmatch(r"C\d+", claim) and cell.cell_type == "code"
-            assert "assert " in cell.source, f"{cell.id} asserts nothing"
-            assert "**Verdict:**" in all_cells[place + 1].source
+            after = next(n for n in (1, 2) if all_cells[place + n].cell_type == "markdown")
+            computed = "".join(one.source for one in all_cells[place : place + after])
+            assert "assert " in computed, f"{cell.id} asserts nothing"
+            assert "**Verdict:**" in all_cells[place + after].source
 
 
 HOMES = {

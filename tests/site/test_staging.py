@@ -82,6 +82,19 @@ def test_every_hint_of_a_sheet_is_folded_once_and_in_order(name):
     assert f"open `{file}`" in page
 
 
+def test_plumbing_is_closed_and_what_it_shows_is_not(tmp_path):
+    lesson = {"cells": [
+        {"cell_type": "code", "id": "open", "metadata": {}, "source": ["x = 1"], "outputs": []},
+        {"cell_type": "code", "id": "closed", "metadata": {"jupyter": {"source_hidden": True}},
+         "source": ["assert x\n", "print(x)"],
+         "outputs": [{"output_type": "stream", "name": "stdout", "text": ["1\n"]}]},
+    ]}  # fmt: skip
+    page = notebooks.lesson(lesson, LESSON, "", Pictures(tmp_path))
+    before, inside, after = re.split(r"<details.*?>|</details>", page)
+    assert "x = 1" in before and "2 lines</summary>" in inside and "assert x" in inside
+    assert '<pre class="output">1' in after and "assert" not in before + after
+
+
 def test_what_is_printed_is_plain_text_in_one_piece():
     outputs = [
         {"output_type": "stream", "name": "stdout", "text": ["a < b\n\n"]},

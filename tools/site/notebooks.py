@@ -35,13 +35,23 @@ def lesson(notebook: Cell, file: str, source_address: str, pictures: Pictures) -
         if cell["cell_type"] == "markdown":
             blocks.append(with_page_links("".join(cell["source"]), file, source_address))
         else:
-            blocks.append(code("".join(cell["source"])))
+            source = "".join(cell["source"])
+            closed = cell["metadata"].get("jupyter", {}).get("source_hidden")
+            blocks += closed_code(source) if closed else [code(source)]
             blocks += [
                 block
                 for output in joined(cell["outputs"])
                 if (block := output_block(output, cell["id"], file, source_address, pictures))
             ]
     return page_of(blocks)
+
+
+def closed_code(source: str) -> list[str]:
+    """Code that a reader opens with a click, without scripts: plumbing of a picture or a check."""
+    lines = sum(bool(line.strip()) for line in source.splitlines())
+    summary = f"Code of this step, {lines} line{'s' * (lines > 1)}"
+    opening = f'<details class="closed-code"><summary>{summary}</summary>'
+    return [raw(opening), code(source), raw("</details>")]
 
 
 def joined(outputs: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

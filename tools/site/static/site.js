@@ -20,3 +20,27 @@ addEventListener("resize", reachable);
 addEventListener("beforeprint", () => {
   for (const picture of document.querySelectorAll("img[loading=lazy]")) picture.loading = "eager";
 });
+
+// A button below the title opens the code of all steps, or closes it again.
+function offerAllCode() {
+  const steps = document.querySelectorAll("details.closed-code");
+  const title = document.querySelector("article h1");
+  if (!steps.length || !title) return;
+  const button = document.createElement("button");
+  button.className = "all-code";
+  const label = () => {
+    const open = [...steps].every((step) => step.open);
+    button.textContent = open ? "Hide the code of pictures and checks" : "Show all code";
+    return open;
+  };
+  button.addEventListener("click", () => {
+    const open = label();
+    for (const step of steps) step.open = !open;
+    label();
+  });
+  for (const step of steps) step.addEventListener("toggle", label);
+  label();
+  title.after(button);
+}
+
+offerAllCode();
