@@ -1,8 +1,9 @@
 // What scrolls in itself can be scrolled with the keyboard, too.
-const NAMES = { PRE: "Code or output", DIV: "Table or formula" };
+const NAMES = { PRE: "Code or output", DIV: "Table, formula or picture", FIGURE: "Picture" };
+const BOXES = "pre, .table-wrapper, .formula, figure.picture, .explorer-picture";
 
 function reachable() {
-  for (const box of document.querySelectorAll("pre, .table-wrapper, .formula")) {
+  for (const box of document.querySelectorAll(BOXES)) {
     if (box.scrollWidth > box.clientWidth) {
       box.tabIndex = 0;
       box.setAttribute("role", "group");
