@@ -13,8 +13,11 @@ from course_grading.sheets.notebooks import as_text, write, write_text
 from course_grading.sheets.release import NUMBER_WORDS, counted
 
 LINE = re.compile(r"\[\w+ exercises?\]\((\.\./exercises/\w+\.ipynb)\), \d+ minutes")
+HEAD = re.compile(r"^\*Minutes: \d+\.", re.MULTILINE)
 ROW = re.compile(r"^\| (\d\d) \|.*\(exercises/(\w+)\.ipynb\) \|$", re.MULTILINE)
 ROUTE = re.compile(r"^(\|[^|\n]*\| )(\d\d[\d, to]*)( \|[^|\n]*\| )\d+ \| \d+ \|$", re.MULTILINE)
+
+MOST_MINUTES = 75  # of a lesson: what is more goes to its section "If you want more"
 
 Sheets = Mapping[str, Sequence[Exercise]]
 
@@ -48,8 +51,9 @@ def minutes_of_lesson(notebook: Mapping[str, Any]) -> int:
 
 
 def write_into_lesson(lesson: Path, exercises: Sequence[Exercise]) -> bool:
-    """Bring a lesson's line on its exercises up to date; whether anything had to be changed."""
+    """Bring a lesson's minutes, and its line on exercises, up to date; whether they were not."""
     notebook = json.loads(lesson.read_text(encoding="utf-8"))
+    minutes = min(minutes_of_lesson(notebook), MOST_MINUTES)
     number = NUMBER_WORDS[len(exercises)].capitalize()
     what = "exercise" if len(exercises) == 1 else "exercises"
     said = f"[{number} {what}](\\1), {counted(minutes_of(exercises), 'minute')}"
@@ -57,6 +61,7 @@ def write_into_lesson(lesson: Path, exercises: Sequence[Exercise]) -> bool:
     for cell in notebook["cells"]:
         if cell["cell_type"] == "markdown":
             source = LINE.sub(said, before := as_text(cell["source"]))
+            source = HEAD.sub(f"*Minutes: {minutes}.", source)
             changed |= source != before
             cell["source"] = source
     if changed:
