@@ -1,5 +1,6 @@
 """What the README shows works: its commands exist, its Python runs, its links lead somewhere."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -11,7 +12,13 @@ import nbformat
 import pytest
 
 from course_grading.cli import parser
-from course_grading.sheets.totals import numbers, write_into_lesson, write_into_readme
+from course_grading.sheets.totals import (
+    MOST_MINUTES,
+    minutes_of_lesson,
+    numbers,
+    write_into_lesson,
+    write_into_readme,
+)
 from course_grading.specs import SHEETS
 
 ROOT = Path(__file__).parents[1]
@@ -67,6 +74,8 @@ def test_the_table_says_what_the_lesson_says(path):
     assert head.startswith(f"# {number.strip()} · {lesson.strip(' [').split(']')[0]}\n")
     assert f"**{question.strip()}**" in head
     assert f"*Minutes: {minutes.strip()}. " in head
+    computed = minutes_of_lesson(json.loads(path.read_text(encoding="utf-8")))
+    assert int(minutes) == min(computed, MOST_MINUTES) and computed <= 1.1 * MOST_MINUTES
     assert exercises.strip() == f"[{len(SHEETS[path.stem])}](exercises/{path.name})"
 
 
