@@ -39,7 +39,12 @@ function offerAllCode() {
     for (const step of steps) step.open = !open;
     label();
   });
-  for (const step of steps) step.addEventListener("toggle", label);
+  for (const step of steps) {
+    step.addEventListener("toggle", () => {
+      label();
+      reachable();
+    });
+  }
   label();
   title.after(button);
 }
