@@ -50,6 +50,7 @@ collect_ignore = ["answers"]  # some of which are tests that learners write
 
 def pytest_configure(config):
     config.option.loadscopereorder = False  # else xdist begins with the files of most tests
+    config.pluginmanager.register(Watch())
 
 
 def pytest_ignore_collect(collection_path, config):
@@ -94,7 +95,7 @@ class RunAgain(pytest.Item):
         self.cells = cells
 
     def runtest(self):
-        quick = [one for one in self.cells if one.stash.get(SECONDS, self.LONG) < self.LONG]
+        quick = [one for one in self.cells if one.stash[SECONDS] < self.LONG]
         outcomes = {one.cell.id: self.outcome(one.cell.source) for one in reversed(quick)}
         assert {name: error for name, error in outcomes.items() if error} == {}
 
@@ -113,9 +114,12 @@ class RunAgain(pytest.Item):
 SECONDS = pytest.StashKey[float]()
 
 
-def pytest_runtest_makereport(item, call):
-    if call.when == "call":
-        item.stash[SECONDS] = call.duration
+class Watch:
+    """Notes how long a test takes. A plugin: hooks of this file do not see notebooks."""
+
+    def pytest_runtest_makereport(self, item, call):
+        if call.when == "call":
+            item.stash[SECONDS] = call.duration
 
 
 def is_optional(item):
