@@ -72,7 +72,8 @@ def write_into_lesson(lesson: Path, exercises: Sequence[Exercise]) -> bool:
 def write_into_readme(readme: Path, sheets: Sheets) -> bool:
     """Bring the README's counts, and the minutes of its routes, up to date; whether they were not.
 
-    A row with a lesson has its minutes in it; those of a sheet without a lesson are the sheet's.
+    A row with a lesson has the minutes that the lesson says, where it lies in `notebooks` beside
+    the README; those of a sheet without a lesson are the sheet's.
     """
     before = text = readme.read_text(encoding="utf-8")
     of_lesson: dict[int, int] = {}
@@ -82,10 +83,14 @@ def write_into_readme(readme: Path, sheets: Sheets) -> bool:
         *cells, minutes, _, _ = found[0].split("|")
         number, name = int(found[1]), found[2]
         alone = "(notebooks/" not in found[0]
+        lesson = readme.parent / "notebooks" / f"{name}.ipynb"
+        if lesson.exists():
+            title = json.loads(lesson.read_text(encoding="utf-8"))["cells"][0]
+            minutes = re.findall(r"\*Minutes: (\d+)\.", as_text(title["source"]))[0]
         of_lesson[number] = 0 if alone else int(minutes)
-        shown = f" {of_sheet[number]} " if alone else minutes
+        shown = of_sheet[number] if alone else int(minutes)
         link = f" [{len(sheets[name])}](exercises/{name}.ipynb) "
-        return "|".join([*cells, shown, link, ""])
+        return "|".join([*cells, f" {shown} ", link, ""])
 
     def route(found: re.Match[str]) -> str:
         stops = [number for number in numbers(found[2]) if number in of_sheet]
