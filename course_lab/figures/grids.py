@@ -184,15 +184,20 @@ def rotary(head_dim: int, layout: str, base: float = 10_000.0) -> AxialRotary:
     return AxialRotary(head_dim, (half, half), frequencies=ladder.repeat(2))
 
 
-def plane(
-    pairs: int, layout: str, base: float, columns: int = 8, reach: int = 8
-) -> Float[Tensor, "rows columns"]:
-    """The mean cosine of all pairs between a place and those up to `reach` from it, each way.
+ROWS = 8
+"""Of the grid that `plane` looks at."""
 
-    `layout` is one of LAYOUTS, or "one number" for a grid of `columns` read row by row.
+
+def plane(
+    pairs: int, layout: str, base: float, columns: int = 8
+) -> Float[Tensor, "rows_away columns_away"]:
+    """The mean cosine of all pairs between two places, by how far apart they stand in a grid.
+
+    Row i is i - (ROWS - 1) rows down, column j is j - (columns - 1) columns to the right: all that
+    a grid of ROWS x `columns` has. `layout` is one of LAYOUTS, or "one number", read row by row.
     """
-    away = torch.arange(-reach, reach + 1)
-    row, column = torch.meshgrid(away, away, indexing="ij")
+    down, to_right = torch.arange(1 - ROWS, ROWS), torch.arange(1 - columns, columns)
+    row, column = torch.meshgrid(down, to_right, indexing="ij")
     if layout == "one number":
         distances = (row * columns + column)[..., None]
         return (distances * Rotary(2 * pairs, base).frequencies).cos().mean(dim=-1)
@@ -205,14 +210,14 @@ def plane(
 
 def draw_plane(pairs: int, layout: str, base: float, columns: int = 8) -> Figure:
     """`plane` as a picture, the place itself in the middle."""
-    reach, values = 8, plane(pairs, layout, base, columns)
-    fig, ax = style.figure(5.0, 4.0)
-    ends = (-reach - 0.5, reach + 0.5)
+    values = plane(pairs, layout, base, columns)
+    fig, ax = style.figure(5.4, 4.0)
+    side, top = columns - 0.5, ROWS - 0.5
     image = ax.imshow(numbers(values), cmap=style.SEQUENTIAL, vmin=0.2, vmax=1.0,
-                      extent=(*ends, *ends[::-1]))  # fmt: skip
-    fig.colorbar(image, ax=ax, pad=0.02, label="mean cosine", extend="min")
-    ticks = [-8, -4, 0, 4, 8]
-    ax.set(xticks=ticks, yticks=ticks, xlabel="columns to the right", ylabel="rows down",
+                      extent=(-side, side, top, -top))  # fmt: skip
+    fig.colorbar(image, ax=ax, pad=0.02, label="mean cosine", extend="min", shrink=0.8)
+    ax.set(xticks=[1 - columns, 0, columns - 1], yticks=[1 - ROWS, 0, ROWS - 1],
+           xlabel="columns to the right", ylabel="rows down",
            title=f"The score around one place: {layout}")  # fmt: skip
     ax.grid(visible=False)
     return fig
@@ -220,14 +225,16 @@ def draw_plane(pairs: int, layout: str, base: float, columns: int = 8) -> Figure
 
 def plane_words(pairs: int, layout: str, base: float, columns: int = 8) -> str:
     """What `draw_plane` shows, for those who do not see it."""
-    values, middle = plane(pairs, layout, base, columns), 8
-    beside, below, aslant = (
-        float(values[middle + down, middle + right]) for down, right in ((0, 1), (1, 0), (1, 1))
-    )
+    values = plane(pairs, layout, base, columns)
+
+    def at(down: int, to_right: int) -> float:
+        return float(values[ROWS - 1 + down, columns - 1 + to_right])
+
     return (
-        f"The mean cosine of {pairs} pairs, {layout}, base {base:g}: 1 at the place itself, "
-        f"{beside:.2f} one to the right, {below:.2f} one below, {aslant:.2f} one below to the "
-        f"right, {float(values[0, 0]):.2f} eight up and eight to the left."
+        f"The mean cosine of {pairs} pairs, {layout}, base {base:g}, in {columns} columns: 1 at "
+        f"the place itself, {at(0, 1):.2f} one to the right, {at(1, 0):.2f} one below, "
+        f"{at(1, 1):.2f} one below to the right, {at(1, 1 - columns):.2f} one below and "
+        f"{columns - 1} to the left."
     )
 
 

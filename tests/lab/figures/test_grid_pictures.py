@@ -25,10 +25,9 @@ def test_the_place_asked_for_and_the_one_so_many_before_are_marked():
 
 @pytest.mark.parametrize("layout", [*drawn.LAYOUTS, "one number"])
 def test_a_plane_is_the_mean_cosine_around_one_place(layout):
-    values = drawn.plane(4, layout, 100.0, columns=10, reach=3)
-    assert (
-        values.shape == (7, 7) and values[3, 3] == 1 and torch.allclose(values, values.flip(0, 1))
-    )
+    values = drawn.plane(4, layout, 100.0, columns=10)
+    assert values.shape == (15, 19) and values[7, 9] == 1
+    assert torch.allclose(values, values.flip(0, 1))
     slow = 100.0**-0.25 if layout in ("halves", "interleaved", "one number") else 0.1
     by_pair = {
         "halves": [2, 2 * slow, math.sqrt(0.01), 0.1 * slow],
@@ -38,7 +37,20 @@ def test_a_plane_is_the_mean_cosine_around_one_place(layout):
         "one number": [21 * 100.0 ** (-i / 4) for i in range(4)],
     }[layout]
     expected = sum(math.cos(angle) for angle in by_pair) / 4
-    assert float(values[5, 4]) == pytest.approx(expected)  # two rows down, one to the right
+    assert float(values[9, 10]) == pytest.approx(expected)  # two rows down, one to the right
+
+
+def test_with_one_number_a_place_far_to_the_left_looks_like_the_next_one():
+    values = drawn.plane(16, "one number", 10_000.0, columns=6)
+    assert float(values[8, 0]) == pytest.approx(float(values[7, 6]))  # one down and five left
+    words = drawn.plane_words(16, "one number", 10_000.0, columns=6)
+    assert "0.96 one to the right" in words and "0.96 one below and 5 to the left" in words
+
+
+@pytest.mark.parametrize("layout", [*drawn.LAYOUTS, "one number"])
+def test_every_width_has_a_picture_of_its_own(layout):
+    ends = [drawn.draw_plane(4, layout, 100.0, n).axes[0].images[0].get_extent() for n in (6, 8)]
+    assert ends == [[-5.5, 5.5, 7.5, -7.5], [-7.5, 7.5, 7.5, -7.5]]
 
 
 def test_halves_have_slow_pairs_for_columns_alone():
