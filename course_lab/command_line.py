@@ -11,6 +11,10 @@ from typing import TypeAlias
 
 from course_lab.errors import CourseError
 
+LEARNERS = ("cloudpickle", "IPython", "ipykernel", "jinja2", "jupyter_client", "nbclient",
+            "nbformat", "nbval", "pytest", "rich", "zmq")  # fmt: skip
+"""Modules of the extra "learn", without which the library and `course rope` work."""
+
 Arguments = argparse.Namespace
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
@@ -49,6 +53,11 @@ def run(parser: argparse.ArgumentParser, argv: list[str] | None = None) -> int:
         os._exit(130)  # at once: the processes that grade notebooks end when their parent is gone
     except CourseError as error:
         _complain(str(error))
+    except ModuleNotFoundError as error:
+        missing = (error.name or "").partition(".")[0]
+        if missing not in LEARNERS:
+            raise
+        _complain(f"{missing} is not installed: pip install 'course-lib[learn]' brings it")
     except OSError as error:
         _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     return 2

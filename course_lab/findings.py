@@ -14,7 +14,6 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
 import torch
-from IPython.display import display
 
 from course_lab.errors import CourseError
 from course_lab.instruments.evaluation import difference
@@ -87,6 +86,8 @@ def finding(
         dict(asks),
     )
     found.check()
+    from IPython.display import display  # a learner's package
+
     display({"text/markdown": found.shown(), MIME: found.stored()}, raw=True)
 
 

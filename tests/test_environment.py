@@ -19,6 +19,7 @@ PACKAGES = ("course_lib", "course_lab", "course_grading")
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT = PYPROJECT["project"]
 CORE = [Requirement(text) for text in PROJECT["dependencies"]]
+LEARN = [Requirement(text) for text in PROJECT["optional-dependencies"]["learn"]]
 TEST = [Requirement(text) for text in PROJECT["optional-dependencies"]["test"]]
 CLASS = [Requirement(text) for text in PROJECT["optional-dependencies"]["class"]]
 SITE = [Requirement(text) for text in PROJECT["optional-dependencies"]["site"]]
@@ -62,9 +63,9 @@ def requirements_of(name: str, extra: str) -> list[Requirement]:
 
 @cache
 def needed() -> set[str]:
-    """The names of everything that core, test and build need."""
+    """The names of everything that learners, tests and the build need."""
     seen: set[tuple[str, str]] = set()
-    waiting = [pair for r in [*CORE, *TEST, *BUILD] for pair in with_extras(r)]
+    waiting = [pair for r in [*CORE, *LEARN, *TEST, *BUILD] for pair in with_extras(r)]
     while waiting:
         pair = waiting.pop()
         if pair not in seen:
@@ -81,7 +82,7 @@ def test_every_pin_is_one_exact_version() -> None:
     assert len(names) == len(set(names))
 
 
-@pytest.mark.parametrize("requirement", [*CORE, *TEST, *BUILD], ids=str)
+@pytest.mark.parametrize("requirement", [*CORE, *LEARN, *TEST, *BUILD], ids=str)
 def test_every_dependency_has_a_pin_within_its_range(requirement: Requirement) -> None:
     pin = PINNED[canonicalize_name(requirement.name)]
     assert requirement.specifier.contains(version(pin))
@@ -117,7 +118,7 @@ def test_conda_gets_the_same_packages_under_the_same_constraints() -> None:
     *from_conda, through_pip = environment["dependencies"]
     # Everything else comes through pip, from the dependencies in pyproject.toml itself.
     assert from_conda == [f"python{PROJECT['requires-python']}", "pip"]
-    assert through_pip == {"pip": ["--constraint constraints.txt", "--editable ."]}
+    assert through_pip == {"pip": ["--constraint constraints.txt", "--editable .[learn]"]}
 
 
 # Imported inside functions, which work where a learner has installed it.
@@ -132,7 +133,7 @@ CLASSES = "course_grading/classes/"
 
 
 def test_what_the_package_imports_is_declared() -> None:
-    declared = {canonicalize_name(requirement.name) for requirement in CORE}
+    declared = {canonicalize_name(requirement.name) for requirement in CORE + LEARN}
     for_classes = {canonicalize_name(requirement.name) for requirement in CLASS}
     providers = metadata.packages_distributions()
     undeclared = set()
@@ -174,4 +175,4 @@ def test_what_grades_a_class_and_builds_the_site_is_tested_too() -> None:
 
 
 def test_learners_do_not_install_what_builds_the_site() -> None:
-    assert {"sphinx", "furo", "myst-parser"}.isdisjoint(one.name for one in CORE + CLASS)
+    assert {"sphinx", "furo", "myst-parser"}.isdisjoint(one.name for one in CORE + LEARN + CLASS)

@@ -250,9 +250,9 @@ def test_a_moved_checkout_installs_again(checkout: Checkout) -> None:
 def test_learners_install_no_test_tools(checkout: Checkout) -> None:
     checkout.add_python()
     checkout.make("lab")
-    assert [call[-1] for call in installs(checkout.calls())] == ["setuptools", "."]
+    assert [call[-1] for call in installs(checkout.calls())] == ["setuptools", ".[learn]"]
     checkout.make("test")
-    assert [call[-1] for call in installs(checkout.calls())][:2] == ["setuptools", ".[test]"]
+    assert [call[-1] for call in installs(checkout.calls())][:2] == ["setuptools", ".[learn,test]"]
     checkout.make("lab")
     assert not installs(checkout.calls())
 
@@ -273,7 +273,7 @@ def test_the_released_model_comes_alone_and_is_looked_at(checkout: Checkout) -> 
 def test_a_teacher_installs_what_grades_a_class_and_no_test_tools(checkout: Checkout) -> None:
     checkout.add_python()
     checkout.make("class")
-    assert [call[-1] for call in installs(checkout.calls())] == ["setuptools", ".[class]"]
+    assert [call[-1] for call in installs(checkout.calls())] == ["setuptools", ".[learn,class]"]
     assert checkout.stamps() == [".course-class"]
     checkout.make("lab")
     assert not installs(checkout.calls())

@@ -51,6 +51,7 @@ pins = resolve(
     [
         *project["build-system"]["requires"],
         *project["project"]["dependencies"],
+        *project["project"]["optional-dependencies"]["learn"],
         *project["project"]["optional-dependencies"]["test"],
         f"torch=={torch}",
     ]

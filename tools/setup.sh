@@ -125,7 +125,7 @@ installed "$want" && exit 0
 make_environment
 for kind in core class model site test; do rm -f "$VENV/.course-$kind"; done
 : >"$log"
-if [ "$want" = core ]; then package='.'; else package=".[$want]"; fi
+if [ "$want" = core ]; then package='.[learn]'; else package=".[learn,$want]"; fi
 [ -z "$made_here" ] || echo "Installing the course and what it needs: the first time takes some minutes"
 
 # The build tool first: it is small, so a missing network shows at once, and with it

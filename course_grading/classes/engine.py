@@ -39,7 +39,7 @@ GONE = (
     "the scheduler has gone. All results so far are kept; run the command again to go on, with a "
     "scheduler that is there or without one"
 )
-MISSING = 'Dask is not installed: pip install -e ".[class]", or `make class`, brings it'
+MISSING = 'Dask is not installed: pip install -e ".[learn,class]", or `make class`, brings it'
 
 
 @dataclass(frozen=True)

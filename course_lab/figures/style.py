@@ -8,7 +8,6 @@ from typing import Any
 
 import matplotlib
 from cycler import cycler
-from IPython.display import display
 from matplotlib.figure import Figure
 
 from course_lab.zoo import RECIPES
@@ -115,6 +114,8 @@ def png(fig: Figure) -> bytes:
 
 def show(fig: Figure, alt: str) -> None:
     """Put the figure on the page, with `alt` for those who cannot see it."""
+    from IPython.display import display  # a learner's package: `course rope` draws without it
+
     display(bundle(png(fig), alt), metadata={"image/png": {"alt": alt}}, raw=True)
 
 
