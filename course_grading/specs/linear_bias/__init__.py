@@ -1,4 +1,4 @@
-"""Exercises of lesson 06: what does a distance not tell, and how far does it carry?"""
+"""Exercises of lesson 06: what does a distance not tell, and does a bias still work in long texts?"""
 
 EXERCISES = (
     "alibi-far-key",
