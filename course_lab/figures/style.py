@@ -105,10 +105,10 @@ def figure(
     return fig, fig.subplots(rows, columns, **options)
 
 
-def png(fig: Figure) -> bytes:
-    """The figure as a picture."""
+def png(fig: Figure, dpi: int = 100) -> bytes:
+    """The figure as a picture, with `dpi` pixels for each inch."""
     buffer = io.BytesIO()
-    fig.savefig(buffer, format="png", dpi=100, metadata={"Software": None})
+    fig.savefig(buffer, format="png", dpi=dpi, metadata={"Software": None})
     return buffer.getvalue()
 
 

@@ -12,6 +12,9 @@ from explorers import MIME, explorer_html
 from links import PAGES, up_from, with_page_links
 from pictures import Pictures, picture_html
 
+from course_lab.figures.doors import DOORS, doors_alt, narrow_doors
+from course_lab.figures.style import png
+
 Cell = Mapping[str, Any]
 RULE = "`" * 6  # longer than any fence inside of a cell
 PLUMBING = ("setup", "grade-button", "check-")
@@ -85,7 +88,7 @@ def output_block(
         if MIME in output["metadata"]:
             still = f"{up_from(page)}{pictures.save(picture)}"
             return raw(explorer_html(page.rpartition("/")[2], cell_id, still, alt))
-        return raw(picture_html(picture, alt, page, pictures))
+        return raw(picture_html(picture, alt, page, pictures, narrow(alt)))
     if "text/markdown" in data:
         words = with_page_links("".join(data["text/markdown"]), file, source_address)
         return f"::::{{container}} output finding\n{words}\n::::"
@@ -95,6 +98,14 @@ def output_block(
         f"{file}, cell {cell_id}: an output of {sorted(data) or output['output_type']} has no "
         "form on a page yet: give it one in tools/site/notebooks.py"
     )
+
+
+def narrow(alt: str) -> bytes:
+    """The picture of the doors as a phone shows it; nothing for other pictures, which scroll."""
+    marked = [name for name in DOORS if f", {name}, where" in alt]
+    if alt != doors_alt(marked):
+        return b""
+    return png(narrow_doors(marked), dpi=200)
 
 
 def sheet(

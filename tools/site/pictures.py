@@ -45,11 +45,24 @@ def size(picture: bytes) -> tuple[int, int]:
     return Image.open(io.BytesIO(picture)).size
 
 
-def picture_html(picture: bytes, alt: str, page: str, pictures: Pictures) -> str:
-    """A figure for `page`. Its size is given, so that nothing moves when it arrives."""
+def picture_html(
+    picture: bytes, alt: str, page: str, pictures: Pictures, narrow: bytes = b""
+) -> str:
+    """A figure for `page`. Its size is given, so that nothing moves when it arrives.
+
+    `narrow` is what a phone shows in its place, drawn with two pixels for one of the page.
+    """
     width, height = size(picture)
-    return (
-        f'<figure class="picture"><img src="{up_from(page)}{pictures.save(picture)}" '
+    image = (
+        f'<img src="{up_from(page)}{pictures.save(picture)}" '
         f'alt="{html.escape(alt)}" width="{width}" height="{height}" '
-        'loading="lazy" decoding="async"></figure>'
+        'loading="lazy" decoding="async">'
     )
+    if narrow:
+        width, height = (side // 2 for side in size(narrow))
+        source = (
+            f'<source media="(max-width: 40em)" srcset="{up_from(page)}{pictures.save(narrow)} 2x" '
+            f'width="{width}" height="{height}">'
+        )
+        image = f"<picture>{source}{image}</picture>"
+    return f'<figure class="picture">{image}</figure>'

@@ -1,4 +1,4 @@
-"""Exercises of lesson 06: what does a distance not tell, and does a bias still work in long texts?"""
+"""Exercises of lesson 06: what a distance does not tell, and whether a bias works in long texts."""
 
 EXERCISES = (
     "alibi-far-key",

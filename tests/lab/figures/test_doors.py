@@ -3,7 +3,7 @@
 import pytest
 from matplotlib.colors import to_hex
 
-from course_lab.figures.doors import ARROWS, BOXES, DOORS, doors, doors_alt
+from course_lab.figures.doors import ARROWS, BOXES, DOORS, doors, doors_alt, narrow_doors
 from course_lab.figures.style import ORANGE
 from course_lib.encodings import PositionScheme, Rotary, Sinusoidal
 
@@ -32,3 +32,12 @@ def test_every_box_is_reached():
 def test_an_unknown_door_is_named():
     with pytest.raises(ValueError, match="one of embed, rotate, score_bias, read, got 'window'"):
         doors("Title", ["window"])
+
+
+@pytest.mark.parametrize("opened", [(), ("rotate",), tuple(DOORS)])
+def test_a_phone_sees_the_same_boxes_doors_and_words(opened):
+    narrow, wide = narrow_doors(opened).axes[0], doors("Title", opened).axes[0]
+    assert open_in(narrow.figure) == len(opened)
+    assert len(narrow.patches) == len(wide.patches)
+    words = [{text.get_text().replace("\n", " ") for text in ax.texts} for ax in (narrow, wide)]
+    assert words[0] == words[1]
