@@ -72,6 +72,14 @@ def pytest_collection_modifyitems(config, items):
         config.hook.pytest_deselected(items=slow)
 
 
+def pytest_terminal_summary(terminalreporter):
+    """What tests say that is no failure, such as how much of a translation is stale."""
+    for report in terminalreporter.getreports("passed"):
+        for name, says in report.user_properties:
+            if name == "says":
+                terminalreporter.write_line(says)
+
+
 def is_optional(item):
     """Whether it is a cell of a lesson's "If you want more", on which no other cell stands."""
     return item.path.suffix == ".ipynb" and item.cell.id in optional_cells(item.path)

@@ -13,6 +13,7 @@ from PIL import Image
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tools" / "site"))
 
+import evidence  # noqa: E402
 import formulas  # noqa: E402
 import front  # noqa: E402
 import links  # noqa: E402
@@ -166,3 +167,39 @@ def test_a_formula_sets_functions_apart_and_words_upright():
     assert formulas.mathml(r"2 \cos a", display=False).count("<mspace") == 2
     assert formulas.mathml(r"\cos(a)", display=False).count("<mspace") == 0
     assert "<mi>PE</mi>" in formulas.mathml(r"\mathrm{PE}(p)", display=False)
+
+
+def test_every_finding_and_claim_has_a_page_with_its_numbers_and_its_lesson(tmp_path, monkeypatch):
+    monkeypatch.setattr(notebooks, "explorer_html", lambda *_: "")  # needs frames
+    lessons = {f"notebooks/{path.name}": read(f"notebooks/{path.name}")
+               for path in (ROOT / "notebooks").glob("*.ipynb")}  # fmt: skip
+    pages = evidence.pages(lessons, Pictures(tmp_path))
+    tables = {name: (ROOT / "docs" / f"{name}.md").read_text() for name in ("findings", "claims")}
+    for name, table in tables.items():
+        linked = evidence.with_links(table)
+        numbers = set(re.findall(r"^\| ([FC]\d+) \|", table, re.MULTILINE))
+        assert {f"{name}/{number}" for number in numbers} == {p for p in pages if name in p}
+        assert all(f"[{number}](../{name}/{number}.md)" in linked for number in numbers)
+    for name, page in pages.items():
+        (file, cell), *_ = re.findall(r"notebooks/(\w+)\.html#cell-([\w-]+)", page)
+        on_page = notebooks.lesson(
+            lessons[f"notebooks/{file}.ipynb"], f"notebooks/{file}.ipynb", "", Pictures(tmp_path)
+        )
+        assert f'<span id="cell-{cell}"></span>' in on_page, name
+        assert "<img" in page or name.startswith("claims/"), name
+
+
+def test_a_link_to_the_number_of_a_finding_leads_to_its_page():
+    linked = links.with_page_links("[F22](../docs/findings.md)", LESSON, "")
+    assert linked == "[F22](../findings/F22.md)"
+    assert links.with_page_links("[findings](../docs/findings.md)", LESSON, "") == (
+        "[findings](../docs/findings.md)"
+    )
+
+
+def test_a_phone_gets_a_narrow_picture_of_the_doors_and_of_nothing_else(tmp_path, monkeypatch):
+    monkeypatch.setattr(notebooks, "explorer_html", lambda *_: "")
+    page = notebooks.lesson(read(LESSON), LESSON, "", Pictures(tmp_path))
+    assert page.count('<source media="(max-width: 40em)"') == 1
+    (width,) = re.findall(r'<source media[^>]* width="(\d+)"', page)
+    assert int(width) <= 344  # on a phone of 360, with a margin

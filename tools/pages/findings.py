@@ -49,10 +49,10 @@ class Found(NamedTuple):
         home = f"[{self.notebook[:2]}](../notebooks/{self.notebook}), `{self.cell}`"
         said = self.finding.sentence
         parts = [self.finding.number, said, "<br>".join(lines[:split]), "<br>".join(beside), home,
-                 self._asked(everywhere)]  # fmt: skip
+                 self.asked(everywhere)]  # fmt: skip
         return [part.replace("|", "\\|") for part in parts]
 
-    def _asked(self, everywhere: Sequence[Found]) -> str:
+    def asked(self, everywhere: Sequence[Found]) -> str:
         """What a released model says of this finding."""
         if self.finding.of_texts:
             return "is of one"

@@ -10,6 +10,8 @@ import os
 import sys
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).resolve().parents[2]))  # where tools.pages is
+
 from explorers import copy_frames
 from frames import FrameError, build_frames
 from links import ROOT

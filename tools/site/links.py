@@ -23,6 +23,8 @@ PAGES = {
     },
 }
 """The page of each file that has one."""
+EVIDENCE = {"docs/findings.md": "findings", "docs/claims.md": "claims"}
+"""The folder of pages, one for each number, to which a link leads whose text is a number."""
 # In a text a link may hold code or another pair of brackets, but no picture.
 LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\[\]]*\])+)\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^(`{3,}).*?^\1`*$", re.MULTILINE | re.DOTALL)
@@ -52,7 +54,10 @@ def with_page_links(markdown: str, file: str, source_address: str) -> str:
         there = os.path.normpath(PurePosixPath(file).parent / path)
         if there in PAGES:
             here = PurePosixPath(PAGES[file]).parent
-            page = os.path.relpath(f"{PAGES[there]}.md", here)
+            of_its_own = there in EVIDENCE and re.fullmatch(r"[FC]\d+", text)
+            page = os.path.relpath(
+                f"{EVIDENCE[there]}/{text}.md" if of_its_own else f"{PAGES[there]}.md", here
+            )
             return f"[{text}]({page}{'#' + anchor if anchor else ''})"
         if not (ROOT / there).exists():
             raise ValueError(f"{file} links to {target!r}, which does not exist: mend the link")

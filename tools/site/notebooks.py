@@ -40,6 +40,8 @@ def lesson(notebook: Cell, file: str, source_address: str, pictures: Pictures) -
         else:
             source = "".join(cell["source"])
             closed = cell["metadata"].get("jupyter", {}).get("source_hidden")
+            if re.match("finding|claim", cell["id"]) or _is_finding(cell):
+                blocks.append(raw(f'<span id="{anchor(cell["id"])}"></span>'))
             blocks += closed_code(source) if closed else [code(source)]
             blocks += [
                 block
@@ -47,6 +49,15 @@ def lesson(notebook: Cell, file: str, source_address: str, pictures: Pictures) -
                 if (block := output_block(output, cell["id"], file, source_address, pictures))
             ]
     return page_of(blocks)
+
+
+def anchor(cell_id: str) -> str:
+    """Where a link to a cell leads on its lesson's page."""
+    return f"cell-{cell_id}"
+
+
+def _is_finding(cell: Cell) -> bool:
+    return any("text/markdown" in output.get("data", {}) for output in cell["outputs"])
 
 
 def closed_code(source: str) -> list[str]:
@@ -90,7 +101,9 @@ def output_block(
             return raw(explorer_html(page.rpartition("/")[2], cell_id, still, alt))
         return raw(picture_html(picture, alt, page, pictures, narrow(alt)))
     if "text/markdown" in data:
-        words = with_page_links("".join(data["text/markdown"]), file, source_address)
+        said = re.sub(r"^\*\*(F\d+)\.\*\*", r"**[\1](../docs/findings.md).**",
+                      "".join(data["text/markdown"]))  # fmt: skip
+        words = with_page_links(said, file, source_address)
         return f"::::{{container}} output finding\n{words}\n::::"
     if set(data) == {"text/plain"} and "it/s]" in "".join(data["text/plain"]):
         return ""

@@ -8,6 +8,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+import evidence
+import links
 import reference
 from front import first_page, title
 from links import PAGES, ROOT, outside_fences, with_page_links
@@ -38,6 +40,9 @@ def stage(folder: Path, site: Path, source_address: str) -> None:
     readme = text_page((ROOT / "README.md").read_text(), "README.md", source_address, pictures)
     texts["index"] = first_page(readme, lessons, pictures) + "\n" + contents(sheets)
     texts |= reference.pages()
+    texts |= evidence.pages(lessons, pictures)
+    for table in links.EVIDENCE:
+        texts[PAGES[table]] = evidence.with_links(texts[PAGES[table]])
     write(texts, folder)
     pictures.remove_unused()
     for page in site.rglob("*.html"):  # of a source that is gone
