@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
+from course_grading import whereabouts
 from course_grading.exercise import Exercise
 from course_grading.judging import judge
 from course_grading.judging.asking import ask_all, draw
@@ -94,18 +95,20 @@ def hint(name: str) -> None:
 
 
 def progress() -> None:
-    """Print the exercises that were checked since the kernel started."""
-    if not _tried:
-        print("no exercise checked yet in this kernel")
-        return
-    from course_grading.specs import EXERCISES
+    """Print which lessons were opened, what the checks said, the points, and what comes next.
 
-    tried = [(exercise, _tried[slug]) for slug, exercise in EXERCISES.items() if slug in _tried]
-    for exercise, verdict in tried:
-        points = f"{verdict.points} of {counted(exercise.points, 'point')}"
-        print(f"{exercise.number:6}{verdict.verdict:15}{points:16}{exercise.title}")
-    total = sum(exercise.points for exercise, _ in tried)
-    print(f"together {sum(v.points for _, v in tried)} of {counted(total, 'point')}")
+    Checks of other sheets are read from the files, so they count once their sheet is saved.
+    """
+    if _graded():
+        return
+    from course_grading.specs import EXERCISES, SHEETS
+
+    tried = {
+        slug: whereabouts.Outcome(verdict.verdict, verdict.points)
+        for slug, verdict in _tried.items()
+        if slug in EXERCISES
+    }
+    print("\n".join(whereabouts.lines(whereabouts.course(), SHEETS, tried)))
 
 
 def _show(expected: Tensor, got: Tensor) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -330,8 +331,15 @@ def sample(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_check_prints_two_stable_lines_or_raises_a_short_message(
-    sample: None, capsys: pytest.CaptureFixture[str]
+    sample: None,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    for folder in ("notebooks", "exercises"):
+        (tmp_path / folder).mkdir()
+    monkeypatch.chdir(tmp_path / "exercises")
+
     def right(x: torch.Tensor, factor: float) -> torch.Tensor:
         if not factor:
             raise ValueError
@@ -349,7 +357,7 @@ def test_check_prints_two_stable_lines_or_raises_a_short_message(
     assert lines[0] == "9.2 failed: Scale 2" and lines[-1] == 'hint("9.2") gives a hint.'
     checking.progress()
     out = capsys.readouterr().out
-    assert "2 of 2 points" in out and "together 2 of 4 points" in out
+    assert "2 of 2 points" in out and "exercises checked: 2 of 30, 2 of 60 points" in out
 
 
 def test_hints_come_one_at_a_time(sample: None, capsys: pytest.CaptureFixture[str]) -> None:
