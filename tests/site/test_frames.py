@@ -134,14 +134,18 @@ def test_a_change_in_the_packages_is_another_key(site):
     assert frames.key_of(cells, "one state") != frames.key_of(cells, "another state")
 
 
-def test_a_figure_is_the_same_picture_however_often_it_is_drawn():
-    fig, _ = figures.figure(3, 2, columns=2)
-    fig.suptitle("A title that asks for room")
-    first = frames.drawn(fig, 100)
-    frames.drawn(fig, 150)
-    assert frames.drawn(fig, 100) == first
-    frame = Image.open(io.BytesIO(frames.packed(first, frames.Look(100, 256))))
-    with Image.open(io.BytesIO(style.png(fig))) as live:
+def test_a_frame_is_the_picture_that_a_kernel_would_show():
+    def anew():
+        fig, _ = figures.figure(3, 2, columns=2)
+        fig.suptitle("A title that asks for room")
+        return fig
+
+    once = frames.packed(frames.drawn(anew(), 100), frames.Look(100, 256))
+    assert frames.light_picture(anew(), anew, cap=0) == frames.packed(
+        frames.drawn(anew(), 100), frames.LOOKS[-1]
+    )  # no picture is as light as that, and none of them is drawn with the figure of another
+    frame = Image.open(io.BytesIO(once))
+    with Image.open(io.BytesIO(style.png(anew()))) as live:
         difference = np.asarray(live.convert("RGB"), int) - np.asarray(frame)
     assert abs(difference).max() <= 16  # of 255: the palette has 256 colours
 
@@ -155,7 +159,8 @@ class Noise:
 
 def explorer_of(figures):
     settings = [{"step": step} for step in range(len(figures))]
-    return frames.Explorer({}, settings, settings[0], ["words"] * len(figures), figures)
+    return frames.Explorer({}, settings, settings[0], ["words"] * len(figures), figures,
+                           lambda step: figures[step])  # fmt: skip
 
 
 def sizes_of(figure):

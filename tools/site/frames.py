@@ -11,7 +11,6 @@ each setting its picture, the words for it, and the size at which it is shown.
 from __future__ import annotations
 
 import contextlib
-import copy
 import hashlib
 import io
 import json
@@ -26,6 +25,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -154,10 +154,13 @@ class Explorer:
     start: dict[str, Any]
     words: list[str]
     figures: list[Any]
+    """To be saved once: saving moves the axes, which would look another way the next time."""
+    draw: Callable[..., Any]
+    """Makes one of them anew."""
 
     def start_figure(self) -> Any:
-        """The first figure that a reader sees."""
-        return self.figures[self.settings.index(self.start)]
+        """The first figure that a reader sees, made anew."""
+        return self.draw(**self.start)
 
 
 def draw_lesson(notebook: Path, folder: Path) -> str:
@@ -222,22 +225,19 @@ def recorded(
             words.append(alt if isinstance(alt, str) else alt(**one))
         except Exception as error:
             raise FrameError(f"the setting {one} cannot be drawn: {error!r}") from error
-    return Explorer(controls, chosen, start, words, figures)
+    return Explorer(controls, chosen, start, words, figures, draw)
 
 
 # Pictures
 
 
 def drawn(figure: Any, dpi: int) -> Any:
-    """A figure as an image of Pillow.
-
-    Saving moves the axes of a figure, which would look another way the next time: a copy is saved.
-    """
+    """A figure as an image of Pillow."""
     from PIL import Image
 
     raw = io.BytesIO()
     options = {"compress_level": 0}
-    copy.deepcopy(figure).savefig(raw, format="png", dpi=dpi, pil_kwargs=options)
+    figure.savefig(raw, format="png", dpi=dpi, pil_kwargs=options)
     return Image.open(raw).convert("RGB")
 
 
@@ -255,13 +255,16 @@ def packed(image: Any, look: Look) -> bytes:
     return file.getvalue()
 
 
-def light_picture(figure: Any, cap: int) -> bytes:
-    """A figure in the finest look of at most `cap` bytes, or else in the coarsest look."""
-    image = dpi = None
+def light_picture(figure: Any, anew: Callable[[], Any], cap: int) -> bytes:
+    """A figure in the finest look of at most `cap` bytes, or else in the coarsest look.
+
+    `anew` makes the figure once more, for another number of dots.
+    """
+    image, dpi = drawn(figure, LOOKS[0].dpi), LOOKS[0].dpi
     file = b""
     for look in LOOKS:
         if look.dpi != dpi:
-            image, dpi = drawn(figure, look.dpi), look.dpi
+            image, dpi = drawn(anew(), look.dpi), look.dpi
         file = packed(image, look)
         if len(file) <= cap:
             break
@@ -274,7 +277,10 @@ def lesson_pictures(explorers: Mapping[str, Explorer], name: str) -> dict[str, l
     cap = min(HEAVIEST_FRAME, HEAVIEST_PAGE // count)
     pictures: dict[str, list[bytes]] = {}
     for cell, explorer in explorers.items():
-        pictures[cell] = [light_picture(figure, cap) for figure in explorer.figures]
+        pictures[cell] = [
+            light_picture(figure, partial(explorer.draw, **setting), cap)
+            for figure, setting in zip(explorer.figures, explorer.settings, strict=True)
+        ]
         for one, setting in zip(pictures[cell], explorer.settings, strict=True):
             if len(one) > HEAVIEST_FRAME:
                 raise FrameError(
