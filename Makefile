@@ -4,6 +4,7 @@
 VENV = .venv
 PYTHON =
 ARGS =
+EDITION =
 run = "$(VENV)/bin/python" -m
 
 .DEFAULT_GOAL = help
@@ -13,12 +14,15 @@ help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 	@echo
 	@echo 'ARGS="..."   is handed on:  make lab ARGS=--no-browser   make test ARGS="-k rope"'
+	@echo 'EDITION=zh   is the Chinese edition:  make lab EDITION=zh   make grade EDITION=zh'
 	@echo 'PYTHON=...   chooses the Python that .venv is made with:  make lab PYTHON=python3.12'
 
 lab: core-environment ## open the course in JupyterLab
+	@$(if $(EDITION),"$(VENV)/bin/course" translate $(EDITION))
 	@PATH="$$(cd "$(VENV)/bin" && pwd):$$PATH" \
 	JUPYTER_CONFIG_PATH="$(CURDIR)/.jupyter$${JUPYTER_CONFIG_PATH:+:$$JUPYTER_CONFIG_PATH}" \
-	$(run) jupyterlab --ServerApp.root_dir="$(CURDIR)" $(ARGS)
+	$(run) jupyterlab --ServerApp.root_dir="$(CURDIR)" \
+	  $(if $(EDITION),--LabApp.default_url=/lab/tree/$(EDITION)/notebooks/00_start_here.ipynb) $(ARGS)
 
 model: model-environment ## bring the released model of lesson 16 (93 MB, once)
 	@"$(VENV)/bin/python" -m course_lab.released
@@ -33,7 +37,7 @@ lint: test-environment ## check style and types only
 	@$(run) mypy
 
 grade: core-environment ## grade your exercises
-	@"$(VENV)/bin/course" grade $(ARGS)
+	@"$(VENV)/bin/course" grade $(if $(EDITION),--exercises $(EDITION)/exercises) $(ARGS)
 
 class: class-environment ## grade a class: make class ARGS="SUBMISSIONS --out RESULTS"
 	@"$(VENV)/bin/course" grade-class $(ARGS)

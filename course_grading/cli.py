@@ -18,11 +18,16 @@ from course_grading.classes.command import add_arguments as add_class_arguments
 from course_grading.classes.command import grade_class
 from course_grading.running import runner
 from course_grading.sheets import notebooks, submissions
+from course_grading.translation.command import add_arguments as add_translation_arguments
+from course_grading.translation.command import translate
+from course_grading.translation.folders import language_of
 from course_lab.command_line import Arguments, add_command, folder_for, home
 from course_lab.command_line import run as run_command
 from course_lab.errors import CourseError
 
 # Other modules are imported where they are needed: `course grade` is to begin at once.
+
+WITHOUT_LABORATORY = ("grade", "grade-class", "reset", "translate")
 
 
 def grade(arguments: Arguments) -> int:
@@ -36,6 +41,11 @@ def grade(arguments: Arguments) -> int:
         arguments.timeout, arguments.released, arguments.specs,
         start_method=arguments.start_method,
     )  # fmt: skip
+    language = language_of(arguments.exercises)
+    if language and not arguments.paths and not arguments.exercises.exists():
+        raise CourseError(
+            f"there is no folder {arguments.exercises}; `course translate {language}` makes it"
+        )
     found = submissions.find(arguments.paths or [arguments.exercises], settings.released)
     for path in filter(None, (arguments.json, arguments.html, arguments.junit)):
         _must_be_writable(path)
@@ -81,6 +91,8 @@ def exercises(arguments: Arguments) -> int:
     """Generate the exercise notebooks, around those that were changed."""
     from course_grading.sheets import release, totals, workspace
 
+    _must_be_english(arguments.exercises)
+    _must_be_english(arguments.solutions)
     specs = import_module(arguments.specs)
     known, sheets = specs.EXERCISES, getattr(specs, "SHEETS", {})
     released = arguments.released
@@ -102,6 +114,16 @@ def exercises(arguments: Arguments) -> int:
     return 0
 
 
+def _must_be_english(folder: Path) -> None:
+    """What is written of the English ends in the English edition, and comes from there."""
+    if language := language_of(folder):
+        raise CourseError(
+            f"{folder} is of the {language} edition: `course translate {language}` writes its "
+            "sheets, around your answers; `course reset` brings one answer cell back, and a sheet "
+            "that you delete comes back as it was released"
+        )
+
+
 def reset(arguments: Arguments) -> int:
     """Bring one answer cell back."""
     from course_grading.exercise import find
@@ -116,6 +138,7 @@ def new_exercise(arguments: Arguments) -> int:
     """Begin an exercise at the end of a subject's sheet, with a toy that passes every test."""
     from course_grading.sheets import beginning
 
+    _must_be_english(arguments.solutions)
     course = arguments.solutions.parent
     subjects = {
         subject.__name__.rpartition(".")[2]: sheet
@@ -139,8 +162,13 @@ def update(arguments: Arguments) -> int:
     """Pull a newer release and carry the answers over."""
     from course_grading.sheets import workspace
 
-    for line in workspace.update(arguments.exercises):
+    folder, language = arguments.exercises, language_of(arguments.exercises)
+    if language:
+        folder = folder.resolve().parents[1] / "exercises"
+    for line in workspace.update(folder):
         print(line)
+    if language:
+        print(f"now `course translate {language}` carries your answers into the new sheets")
     return 0
 
 
@@ -177,6 +205,7 @@ def parser(laboratory: bool = True) -> argparse.ArgumentParser:
     resetting = add_learners("reset", reset)
     resetting.add_argument("exercise", help="such as 2.1, or sinusoidal-encoding")
     add_learners("update", update)
+    add_translation_arguments(add_sheets("translate", translate))
     beginning = add_sheets("new-exercise", new_exercise)
     beginning.add_argument("subject", help="a folder of course_grading/specs, such as rotary")
     beginning.add_argument("slug", help="such as rotary-two-axes")
@@ -194,7 +223,7 @@ def main(argv: list[str] | None = None) -> int:
     """Run one command; 2 for a call that cannot be carried out."""
     given = sys.argv[1:] if argv is None else argv
     return run_command(
-        parser(laboratory=given[:1] not in (["grade"], ["grade-class"], ["reset"])), given
+        parser(laboratory=given[:1] not in [[name] for name in WITHOUT_LABORATORY]), given
     )
 
 

@@ -12,7 +12,7 @@ from typing import TypeAlias
 from course_lab.errors import CourseError
 
 LEARNERS = ("cloudpickle", "IPython", "ipykernel", "jinja2", "jupyter_client", "nbclient",
-            "nbformat", "nbval", "pytest", "rich", "zmq")  # fmt: skip
+            "nbformat", "nbval", "polib", "pytest", "rich", "zmq")  # fmt: skip
 """Modules of the extra "learn", without which the library and `course rope` work."""
 
 Arguments = argparse.Namespace
@@ -20,10 +20,16 @@ Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def home(name: str) -> Path:
-    """`name` in the working directory, else in the checkout that the course was installed from."""
+    """`name` in the working directory, else in the checkout that the course was installed from.
+
+    Inside of this checkout the nearest one counts: of an edition's folder, its own.
+    """
     checkout = Path(__file__).parents[1]
-    here = Path(name)
-    return here if here.is_dir() or not (checkout / "Makefile").exists() else checkout / name
+    above = [folder for folder in Path.cwd().parents if folder.is_relative_to(checkout)]
+    for here in (Path(), *above):
+        if (here / name).is_dir():
+            return here / name
+    return checkout / name if (checkout / "Makefile").exists() else Path(name)
 
 
 def folder_for(name: str, folder: Path) -> Path:

@@ -96,7 +96,7 @@ def test_a_catalogue_is_read_as_it_was_written(tmp_path):
 
 
 def test_what_is_no_catalogue_is_named(tmp_path):
-    (tmp_path / "a.po").write_text('msgid "open\n')
+    (tmp_path / "a.po").write_text("no catalogue\n")
     with pytest.raises(CourseError, match=r"a\.po is no catalogue"):
         catalogue.read(tmp_path / "a.po")
 
@@ -118,7 +118,9 @@ def test_a_changed_text_keeps_its_translation_as_stale_with_what_it_translates()
     twice = updated(once, [Text("a", "Now it is 9.")])
     assert twice == [replace(once[0], english="Now it is 9.")]
     assert updated(twice, [Text("a", "Now it is 9.")]) == twice
-    assert updated(twice, [Text("a", "It is 7.")]) == [Entry("a", "It is 7.", "是 7。", comment="!")]
+    assert updated(twice, [Text("a", "It is 7.")]) == [
+        Entry("a", "It is 7.", "是 7。", comment="!")
+    ]
 
 
 def test_a_cell_that_says_something_else_is_the_same_cell():
@@ -127,7 +129,10 @@ def test_a_cell_that_says_something_else_is_the_same_cell():
 
 
 def test_a_paragraph_that_is_new_takes_no_other_ones_translation():
-    old = [Entry("top", "The first paragraph.", "第一段。"), Entry("top", "The second.", "第二段。")]
+    old = [
+        Entry("top", "The first paragraph.", "第一段。"),
+        Entry("top", "The second.", "第二段。"),
+    ]
     new = [
         Text("top", "The second."),
         Text("top", "Nothing like what was there before."),

@@ -1,0 +1,1 @@
+"""The course in another language: catalogues of texts, their contract, and what is made of them."""
