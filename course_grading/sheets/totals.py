@@ -13,7 +13,7 @@ from course_grading.sheets.notebooks import as_text, write, write_text
 from course_grading.sheets.release import NUMBER_WORDS, counted
 
 LINE = re.compile(r"\[\w+ exercises?\]\((\.\./exercises/\w+\.ipynb)\), \d+ minutes")
-HEAD = re.compile(r"^\*Minutes: \d+\.", re.MULTILINE)
+HEAD = re.compile(r"^\*Minutes: \d+\b", re.MULTILINE)
 ROW = re.compile(r"^\| (\d\d) \|.*\(exercises/(\w+)\.ipynb\) \|$", re.MULTILINE)
 ROUTE = re.compile(r"^(\|[^|\n]*\| )(\d\d[\d, to]*)( \|[^|\n]*\| )\d+ \| \d+ \|$", re.MULTILINE)
 
@@ -61,7 +61,7 @@ def write_into_lesson(lesson: Path, exercises: Sequence[Exercise]) -> bool:
     for cell in notebook["cells"]:
         if cell["cell_type"] == "markdown":
             source = LINE.sub(said, before := as_text(cell["source"]))
-            source = HEAD.sub(f"*Minutes: {minutes}.", source)
+            source = HEAD.sub(f"*Minutes: {minutes}", source)
             changed |= source != before
             cell["source"] = source
     if changed:
@@ -86,7 +86,7 @@ def write_into_readme(readme: Path, sheets: Sheets) -> bool:
         lesson = readme.parent / "notebooks" / f"{name}.ipynb"
         if lesson.exists():
             title = json.loads(lesson.read_text(encoding="utf-8"))["cells"][0]
-            minutes = re.findall(r"\*Minutes: (\d+)\.", as_text(title["source"]))[0]
+            minutes = re.findall(r"\*Minutes: (\d+)\b", as_text(title["source"]))[0]
         of_lesson[number] = 0 if alone else int(minutes)
         shown = of_sheet[number] if alone else int(minutes)
         link = f" [{len(sheets[name])}](exercises/{name}.ipynb) "
