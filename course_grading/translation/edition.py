@@ -14,6 +14,8 @@ from course_grading.translation.catalogue import Entry
 STALE = "> *这一段的英文原文有改动，译文尚未更新，以下为英文。*"
 UNTRANSLATED = "> *这一段尚未翻译，以下为英文。*"
 NOT_BEGUN = "> *本页尚未翻译，以下为英文。*"
+ENGLISH_STAYS = "> *这是中文版：代码、图里的文字、检查和评分的输出以及提示仍是英文。*"
+"""What the first page says, and the first lesson."""
 
 
 def translated(notebook: Mapping[str, Any], entries: Sequence[Entry]) -> dict[str, Any]:

@@ -70,6 +70,11 @@ def contents(
                 if path.exists() and (to == "exercises" or path != sheet):
                     english_sheet = json.loads(path.read_text(encoding="utf-8"))
                     found[f"{to}/{path.name}"] = edition.translated(english_sheet, entries)
+    if first := texts.get("README.md"):
+        texts["README.md"] = edition.marked(first, edition.ENGLISH_STAYS)
+    if lesson := found.get("notebooks/00_start_here.ipynb"):
+        title = lesson["cells"][0]
+        title["source"] = edition.marked(as_text(title["source"]), edition.ENGLISH_STAYS)
     return texts, found
 
 
