@@ -34,8 +34,6 @@ SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc")
 LOADING = (60.0, 120.0, 240.0)
 """Seconds in which the process in a sandbox has to be ready, the first time and then: it loads
 torch."""
-PATIENCE = 30.0
-"""Seconds in which it has to answer from then on."""
 HOME = "/home/learner"
 GRADING = Path(__file__).parents[1]
 PACKAGES = (*map(Path, course_lib.__path__), *map(Path, course_lab.__path__), GRADING)
@@ -59,6 +57,8 @@ class Limits:
     cpu_seconds: int = 900
     files: int = 200_000_000
     """Bytes of all files in the sandbox's own /tmp and home, which lie in memory."""
+    patience: float = 30.0
+    """Seconds in which its first process has to answer, once it is ready."""
 
 
 def unusable() -> str:
@@ -201,7 +201,7 @@ class Sandbox:
         try:
             socket.send_fds(self._socket, [plain.encode() + b"\n"], files)
             while True:
-                answered, answer = json.loads(self._line(seconds or PATIENCE))
+                answered, answer = json.loads(self._line(seconds or self.limits.patience))
                 if answered == ticket:
                     return answer
         except (OSError, ValueError) as error:

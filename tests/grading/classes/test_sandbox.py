@@ -170,13 +170,12 @@ def test_an_older_bubblewrap_is_named(monkeypatch, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_host_that_is_stopped_holds_nobody_up(workshop: MakeWorkshop, monkeypatch):
-    monkeypatch.setattr(sandbox, "PATIENCE", 4.0)
+def test_a_host_that_is_stopped_holds_nobody_up(workshop: MakeWorkshop):
     shop = workshop(3)
     shop.answer(1)
     shop.answer(2, attacking(2, "os.kill(os.getppid(), signal.SIGSTOP)"))
     shop.answer(3)
-    graded = shop.grade(sandbox=Limits(), timeout=20.0)
+    graded = shop.grade(sandbox=Limits(patience=4.0), timeout=20.0)
     assert graded[1]["points"] == graded[3]["points"] == 2
 
 
