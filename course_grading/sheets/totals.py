@@ -30,7 +30,7 @@ def minutes_of_lesson(notebook: Mapping[str, Any]) -> int:
     """How long a lesson takes, to five minutes, read honestly up to "If you want more".
 
     150 words and 12 lines of open code a minute; a minute for each picture, for each cell that asks
-    to guess, and for two printed answers; 3 minutes for each "Your turn" and for an explorer.
+    to guess, and for four printed answers; 3 minutes for each "Your turn" and for an explorer.
     """
     minutes = 0.0
     for cell in notebook["cells"]:
@@ -45,7 +45,7 @@ def minutes_of_lesson(notebook: Mapping[str, Any]) -> int:
         if not cell["metadata"].get("jupyter", {}).get("source_hidden"):
             minutes += sum(bool(line.strip()) for line in source.splitlines()) / 12
         minutes += 3 * ("figures.explore(" in source)
-        minutes += 0.5 * any(output["output_type"] == "stream" for output in cell["outputs"])
+        minutes += 0.25 * any(output["output_type"] == "stream" for output in cell["outputs"])
         minutes += sum("image/png" in output.get("data", {}) for output in cell["outputs"])
     return 5 * round(minutes / 5)
 
