@@ -15,7 +15,7 @@ RIGHT = [Measured(seed, 150, 0.3 + seed / 10, "exam") for seed in range(3)]
 def shown(monkeypatch, *arguments, **control):
     """What `finding` displays."""
     displayed = []
-    monkeypatch.setattr(findings, "display", lambda data, raw: displayed.append(data))
+    monkeypatch.setattr("IPython.display.display", lambda data, raw: displayed.append(data))
     finding(*arguments, **control)
     return displayed[0]
 

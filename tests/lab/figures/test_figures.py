@@ -26,7 +26,7 @@ def shown(monkeypatch):
         assert raw
         outputs.append((data, metadata))
 
-    monkeypatch.setattr(style, "display", keep)
+    monkeypatch.setattr("IPython.display.display", keep)
     monkeypatch.setattr(explorer, "display", keep)
     assert display is not keep
     return outputs
