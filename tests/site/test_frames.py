@@ -26,6 +26,7 @@ sys.path.insert(0, str(TOOLS))
 
 import explorers  # noqa: E402
 import frames  # noqa: E402
+import words  # noqa: E402
 
 EXPLORER = """\
 def draw(step, grid, place):
@@ -190,13 +191,13 @@ def test_frames_of_a_heavy_page_are_coarser_or_it_is_refused(monkeypatch):
         frames.lesson_pictures({"c": explorer_of([Noise(), Noise()])}, "noise")
 
 
-def page_of(site):
+def page_of(site, language=words.ENGLISH):
     """The lesson's page, as a file with everything beside it."""
     still = io.BytesIO()
     Image.new("RGB", (300, 150), "white").save(still, "png")
     (site / "still.png").write_bytes(still.getvalue())
     figure = explorers.explorer_html(
-        "tiny", "explorer", "still.png", "The first words.", "pictures", site / "frames"
+        "tiny", "explorer", "still.png", "The first words.", "pictures", site / "frames", language
     )
     explorers.copy_frames(site / "pictures", site / "frames")
     for name in ("explorers.js", "explorers.css"):
@@ -205,7 +206,8 @@ def page_of(site):
     page.write_text(
         '<!doctype html><html lang="en"><meta charset="utf-8"><title>tiny</title>'
         '<link rel="icon" href="still.png"><link rel="stylesheet" href="explorers.css">'
-        f'{figure}<script src="explorers.js"></script>'
+        f"{figure}<script>{words.script(language)}</script>"
+        '<script src="explorers.js"></script>'
     )
     return page
 
@@ -277,6 +279,17 @@ def test_other_controls_move_to_the_nearest_setting_and_the_page_says_so(page):
     page.get_by_role("slider").press("ArrowLeft")
     wait_for_words(page, "A line to 2, near, with a grid.")
     assert "“place” is now near" in page.locator(".explorer-note").inner_text()
+
+
+def test_a_chinese_page_says_the_same_in_chinese_and_marks_what_is_english(chromium, site):
+    chromium.goto(page_of(site, words.CHINESE).as_uri())
+    assert chromium.get_by_role("group", name="图的控件").count() == 1
+    chromium.get_by_role("combobox", name="place").select_option(label="far")
+    wait_for_words(chromium, "A line to 4, far, with a grid.")
+    note = "这一页没有这个组合的图，因此“how <far>”现在是 4，“grid”现在是 on。"
+    assert chromium.locator(".explorer-note").inner_text() == note
+    assert chromium.locator("img").get_attribute("lang") == "en"
+    assert chromium.locator(".explorer-control[lang=en]").count() == 3
 
 
 def test_a_frame_that_is_missing_leaves_controls_at_the_picture_shown(chromium, site):

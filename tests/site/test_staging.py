@@ -1,6 +1,7 @@
-"""The pages of the site before Sphinx: links, outputs, hints, the map, what is not rewritten."""
+"""The pages of the site before Sphinx: links, outputs, hints, the map, and all that in Chinese."""
 
 import base64
+import hashlib
 import io
 import json
 import re
@@ -13,16 +14,21 @@ from PIL import Image
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tools" / "site"))
 
+import breaks  # noqa: E402
 import evidence  # noqa: E402
 import formulas  # noqa: E402
 import front  # noqa: E402
+import han  # noqa: E402
+import languages  # noqa: E402
 import links  # noqa: E402
 import reference  # noqa: E402
 import stage  # noqa: E402
 from pictures import Pictures  # noqa: E402
+from words import CHINESE, ENGLISH, STILL_ENGLISH  # noqa: E402
 
 import notebooks  # noqa: E402
 from course_grading.specs import SHEETS  # noqa: E402
+from course_grading.translation import edition  # noqa: E402
 
 LESSON = "notebooks/02_sinusoidal_encoding.ipynb"
 
@@ -35,6 +41,13 @@ def picture(color="white"):
     buffer = io.BytesIO()
     Image.new("RGBA", (30, 20), color).save(buffer, "PNG")
     return buffer.getvalue()
+
+
+class Named(Pictures):
+    """Pictures that have their names, and are not encoded: that takes most of the time."""
+
+    def save(self, picture):
+        return f"pictures/{hashlib.sha256(picture).hexdigest()[:16]}.webp"
 
 
 def shown(output, pictures=None):
@@ -170,22 +183,22 @@ def test_a_formula_sets_functions_apart_and_words_upright():
 
 
 def test_every_finding_and_claim_has_a_page_with_its_numbers_and_its_lesson(tmp_path, monkeypatch):
-    monkeypatch.setattr(notebooks, "explorer_html", lambda *_: "")  # needs frames
+    monkeypatch.setattr(notebooks, "explorer_html", lambda *_, **words: "")  # needs frames
     lessons = {f"notebooks/{path.name}": read(f"notebooks/{path.name}")
                for path in (ROOT / "notebooks").glob("*.ipynb")}  # fmt: skip
-    pages = evidence.pages(lessons, Pictures(tmp_path))
+    pages = evidence.pages(lessons, Named(tmp_path))
     tables = {name: (ROOT / "docs" / f"{name}.md").read_text() for name in ("findings", "claims")}
     for name, table in tables.items():
-        linked = evidence.with_links(table)
+        linked = evidence.with_links(table, f"docs/{name}.md")
         numbers = set(re.findall(r"^\| ([FC]\d+) \|", table, re.MULTILINE))
         assert {f"{name}/{number}" for number in numbers} == {p for p in pages if name in p}
         assert all(f"[{number}](../{name}/{number}.md)" in linked for number in numbers)
+    shown = {
+        file: notebooks.lesson(one, file, "", Named(tmp_path)) for file, one in lessons.items()
+    }
     for name, page in pages.items():
         (file, cell), *_ = re.findall(r"notebooks/(\w+)\.html#cell-([\w-]+)", page)
-        on_page = notebooks.lesson(
-            lessons[f"notebooks/{file}.ipynb"], f"notebooks/{file}.ipynb", "", Pictures(tmp_path)
-        )
-        assert f'<span id="cell-{cell}"></span>' in on_page, name
+        assert f'<span id="cell-{cell}"></span>' in shown[f"notebooks/{file}.ipynb"], name
         assert "<img" in page or name.startswith("claims/"), name
 
 
@@ -198,8 +211,154 @@ def test_a_link_to_the_number_of_a_finding_leads_to_its_page():
 
 
 def test_a_phone_gets_a_narrow_picture_of_the_doors_and_of_nothing_else(tmp_path, monkeypatch):
-    monkeypatch.setattr(notebooks, "explorer_html", lambda *_: "")
+    monkeypatch.setattr(notebooks, "explorer_html", lambda *_, **words: "")
     page = notebooks.lesson(read(LESSON), LESSON, "", Pictures(tmp_path))
     assert page.count('<source media="(max-width: 40em)"') == 1
     (width,) = re.findall(r'<source media[^>]* width="(\d+)"', page)
     assert int(width) <= 344  # on a phone of 360, with a margin
+
+
+# In Chinese
+
+
+@pytest.fixture(scope="module")
+def english():
+    return languages.english()
+
+
+@pytest.fixture(scope="module")
+def chinese(english):
+    return languages.chinese(english)
+
+
+@pytest.fixture(scope="module")
+def pages_of(english, chinese, tmp_path_factory):
+    """The sources of all pages that are made from files, in English and in Chinese."""
+    pictures = Named(tmp_path_factory.mktemp("site"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(notebooks, "explorer_html", lambda *_, **words: "")  # needs frames
+        return [stage.pages(one, english, "", pictures) for one in (english, chinese)]
+
+
+def braces(sentence):
+    return sorted(re.findall(r"(?<!{){(\w+)}", sentence))
+
+
+def test_whatever_the_site_says_it_says_in_chinese():
+    for before, after in zip(ENGLISH, CHINESE, strict=True):
+        assert after
+        if isinstance(before, str):
+            assert set(braces(after)) <= set(braces(before))
+    assert {name: braces(one) for name, one in ENGLISH.script.items()} == {
+        name: braces(one) for name, one in CHINESE.script.items()
+    }
+    assert list(CHINESE.doors) == list(front.DOORS)
+
+
+def test_there_is_a_chinese_page_of_every_file_but_those_that_are_english_only(pages_of, english):
+    alone = {links.PAGES[file] for file in languages.ALONE}
+    assert set(pages_of[0]) - set(pages_of[1]) == alone
+    assert {page for page in pages_of[0] if not links.in_both(page)} == alone
+
+
+def test_a_page_that_is_not_begun_is_english_under_a_line_that_says_so(pages_of, chinese):
+    begun = {file for file in [*chinese.texts, *chinese.notebooks] if chinese.is_begun(file)}
+    assert {"README.md", "notebooks/08_rotary_encoding.ipynb"} <= begun
+    for file in [*chinese.texts, *chinese.notebooks]:
+        page = pages_of[1][links.PAGES[file]]
+        assert page.startswith("---\nenglish: true") == (file not in begun)
+        assert (edition.NOT_BEGUN in page) == (file not in begun)
+        if file.startswith("exercises/"):
+            said = (CHINESE if file in begun else STILL_ENGLISH).how_to_do.format(file=file)
+            assert said in page
+
+
+def test_hints_stay_english_and_the_sheet_says_so(pages_of):
+    page = pages_of[1]["exercises/08_rotary_encoding"]
+    assert "提示为英文。" in page and "`zh/exercises/08_rotary_encoding.ipynb`" in page
+    [hints] = [one.hints for one in SHEETS["08_rotary_encoding"] if one.slug == "rotary-rotate"]
+    assert f'<p lang="en">{notebooks.with_code(hints[0])}</p>' in page
+
+
+@pytest.mark.parametrize(
+    "link, page",
+    [
+        ("[a](../docs/notation.md)", "[a](../docs/notation.md)"),
+        ("[a](../exercises/20_museum.ipynb#b)", "[a](../exercises/20_museum.md#b)"),
+        ("[F22](../docs/findings.md)",
+         '<a href="../../findings/F22.html" hreflang="en">F22</a>'),
+        ("[`a`](../CHANGELOG.md#b)", '<a href="../../CHANGELOG.html#b" hreflang="en">`a`</a>'),
+    ],
+)  # fmt: skip
+def test_chinese_pages_lead_to_chinese_pages_and_else_to_english_ones(link, page):
+    assert links.with_page_links(link, LESSON, "", CHINESE) == page
+
+
+@pytest.mark.parametrize(
+    "page, there",
+    [("index", "index"), ("docs/notation", "docs/notation"), ("findings/F12", "docs/findings"),
+     ("claims/C7", "docs/claims"), ("reference/model", "index"), ("search", "search")],
+)  # fmt: skip
+def test_every_page_has_one_in_the_other_language_or_one_near_it(page, there):
+    assert links.counterpart(page) == there
+
+
+def test_links_to_headings_of_other_pages_lead_to_the_translated_headings():
+    anchors = {
+        "README.md": languages.anchors_of("# A\n\n## GPU", "# 甲\n\n## 使用 GPU"),
+        LESSON: {},
+    }
+    shown = languages.with_anchors("[a](../README.md#gpu) [b](#gpu) `[c](#gpu)`", LESSON, anchors)
+    assert shown == "[a](../README.md#使用-gpu) [b](#gpu) `[c](#gpu)`"
+    with pytest.raises(ValueError, match="2 headings, and its translation 1"):
+        languages.anchors_of("# A\n\n## B", "# 甲")
+
+
+def test_the_chinese_map_has_the_same_doors_before_the_same_section(pages_of):
+    lists = [re.search(r'<ul class="map-list">.*?</ul>', pages["index"])[0] for pages in pages_of]
+    ours, theirs = (
+        [re.findall(r"notebooks/(\d\d)_", line) for line in re.findall("<li.*?</li>", one)]
+        for one in lists
+    )
+    assert ours == theirs and any(ours)
+    sections = [re.findall("^## .*", pages["index"], re.MULTILINE) for pages in pages_of]
+    assert sections[1].index("## 地图") == sections[0].index("## The map")
+    assert 'src="../pictures/' in pages_of[1]["index"]
+
+
+def test_a_translated_lesson_has_the_narrow_picture_of_the_doors_as_well(pages_of):
+    for page in ("notebooks/02_sinusoidal_encoding", "notebooks/08_rotary_encoding"):
+        sources = [re.findall("<source.*?>", pages[page]) for pages in pages_of]
+        assert len(sources[0]) == 1
+        assert sources[1] == [one.replace("../", "../../") for one in sources[0]]
+
+
+def test_pictures_are_shared_by_both_languages(pages_of):
+    ours, theirs = (
+        {page: re.findall(r'src="[./]*(pictures/\w+)', text) for page, text in pages.items()}
+        for pages in pages_of
+    )
+    assert {page: ours[page] for page in theirs} == theirs
+
+
+# Search, and lines
+
+
+def test_han_characters_are_found_by_pairs_and_alone_and_latin_words_as_ever():
+    search = han.SearchHan({})
+    words = search.split("RoPE的旋转，位 rotations")
+    assert words == ["RoPE", "的", "旋", "转", "的旋", "旋转", "位", "rotations"]
+    assert [search.stem(word) for word in ("rotations", "旋转")] == ["rotat", "旋转__"]
+
+
+def test_a_number_stays_on_its_line_in_prose_and_nowhere_else():
+    page = "<p>of 4 096 bytes, 8 heads</p><pre>1 000</pre><code>1 000</code><a title='1 000'>"
+    assert breaks.broken_well(page) == page.replace("4 096", "4\u00a0096")
+
+
+def test_names_in_tables_break_after_words_and_sentences_are_marked():
+    name = '<td><code><span class="pre">head_dim</span></code></td>'
+    assert "head_<wbr>dim" in breaks.broken_well(name)
+    assert breaks.broken_well("<td>short</td>") == "<td>short</td>"
+    for sentence in ("word " * 13, "字" * 31):
+        assert breaks.broken_well(f"<td>{sentence}</td>").startswith('<td class="long">')

@@ -1,5 +1,6 @@
 """The web pages as readers meet them: built once, opened from a folder, in a real browser.
 
+Pages under zh/ are the Chinese ones.
 Every page is opened narrow and wide. Nothing may be asked of another host, the console stays empty,
 axe finds no serious fault, and every control of every explorer is moved by keyboard. To look at the
 pages that the tests opened: `COURSE_SCREENSHOTS=folder`, as in tests/test_browser.py.
@@ -35,8 +36,12 @@ WIDTHS = (360, 1280)
 BEFORE_FRAMES, IN_ALL = 2_000_000, 4_000_000
 """Bytes of a page, with all that it shows: until an explorer is moved, and with every frame."""
 OF_EACH_KIND = ("index", "notebooks/02_sinusoidal_encoding", "exercises/09_rotary_in_practice",
-               "docs/results", "docs/findings")  # fmt: skip
-"""Axe reads all pages as a phone shows them, and these on a wide screen and a dark ground too."""
+               "docs/results", "docs/findings", "zh/index",
+               "zh/notebooks/03_other_waves", "zh/notebooks/08_rotary_encoding")  # fmt: skip
+"""Axe reads all pages as a phone shows them, and these on a wide screen and a dark ground too.
+Of the Chinese pages it reads those that are translated, on both screens; the others are English."""
+MOVED_IN_CHINESE = "zh/notebooks/08_rotary_encoding"
+"""Its explorers are moved; frames and script of all Chinese pages are those of the English."""
 
 
 @cache
@@ -65,7 +70,7 @@ def pages(site: Path) -> dict[str, Elements]:
 
 
 class Elements(HTMLParser):
-    """The ids of a page, where its links lead, and the files that it shows."""
+    """The ids of a page, where its links lead, the files that it shows, and its languages."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -73,6 +78,11 @@ class Elements(HTMLParser):
         self.ids: list[str] = []
         self.links: list[str] = []
         self.files: list[str] = []
+        self.language = ""
+        self.article = ""
+        """The language of the text, where it is not the page's."""
+        self.others: set[tuple[str, str]] = set()
+        """Address and language of the links to the other language, above and beside the title."""
         self.frames: dict[str, dict[str, Any]] = {}
         """The manifest of each explorer, by the folder of its frames."""
         self._folder = ""
@@ -85,7 +95,14 @@ class Elements(HTMLParser):
             self.ids.append(has["id"])
         if tag == "a" and "href" in has:
             self.links.append(has["href"])
-        if tag in ("img", "script", "source", "link") and has.get("rel") != "canonical":
+            if has.get("class") == "language":
+                self.others.add((has["href"], has["hreflang"]))
+        if tag == "html":
+            self.language = has["lang"]
+        if tag == "article":
+            self.article = has.get("lang", "")
+        others = ("canonical", "alternate")
+        if tag in ("img", "script", "source", "link") and has.get("rel") not in others:
             self.files += [has[name] for name in ("src", "href") if has.get(name)]
         self._folder = has.get("data-frames", self._folder)
         self._json = tag == "script" and has.get("type") == "application/json"
@@ -94,6 +111,10 @@ class Elements(HTMLParser):
         if self._json:
             self.frames[self._folder] = json.loads(data)
             self._json = False
+
+    def is_translated(self) -> bool:
+        """Whether there is Chinese in the text of the page."""
+        return self.language == "zh-CN" and self.article != "en"
 
     def shown(self) -> set[Path]:
         """The page's own file, and every file that it loads, fonts included."""
@@ -118,7 +139,45 @@ def test_every_notebook_and_document_has_its_page(pages: dict[str, Elements]) ->
     lessons = {f"notebooks/{path.stem}" for path in root.glob("notebooks/*.ipynb")}
     sheets = {f"exercises/{path.stem}" for path in root.glob("course_grading/released/*.ipynb")}
     documents = {f"docs/{path.stem}" for path in root.glob("docs/*.md")}
-    assert lessons | sheets | documents | {"index", "search"} <= set(pages)
+    both = lessons | sheets | documents | {"index", "search"}
+    assert both | {f"zh/{name}" for name in both} <= set(pages)
+
+
+def test_every_page_leads_to_the_other_language_and_back(pages: dict[str, Elements]) -> None:
+    at = {page.path.resolve(): name for name, page in pages.items()}
+    back = {}
+    for name, page in pages.items():
+        chinese = name.startswith("zh/")
+        assert page.language == ("zh-CN" if chinese else "en")
+        [(address, language)] = page.others
+        assert language == ("en" if chinese else "zh-CN")
+        back[name] = at[(page.path.parent / address).resolve()]
+        assert back[name].startswith("zh/") != chinese
+    for name in pages:
+        if name.startswith("zh/"):
+            assert f"zh/{back[name]}" == name and back[back[name]] == name
+
+
+def test_the_chinese_pages_speak_chinese_and_say_where_they_do_not(pages) -> None:
+    """Of the site's and the theme's own English words none is left around a text."""
+    ours = ("Hint 1 of", "How to do these", "Code of this step", "Controls of the picture")
+    theme = ("Skip to content", "Back to top", "On this page", "Toggle ", ">Home<", "Made with <")
+    for name, page in pages.items():
+        if page.language == "zh-CN":
+            written = page.path.read_text(encoding="utf-8")
+            unwanted = (*theme, *ours) if page.is_translated() else theme
+            assert [words for words in unwanted if words in written] == [], name
+            assert page.is_translated() or '<blockquote lang="zh-CN">' in written, name
+    translated = {name for name, page in pages.items() if page.is_translated()}
+    assert {"zh/index", "zh/docs/notation", "zh/exercises/13_stretching_rope"} <= translated
+
+
+def test_the_chinese_pages_have_no_copies_of_files(site: Path) -> None:
+    kept = {path.name for path in (site / "zh").rglob("*") if path.is_file()
+            and path.suffix != ".html"}  # fmt: skip
+    assert kept - {"objects.inv", ".buildinfo"} == {
+        "searchindex.js", "documentation_options.js", "language_data.js", "translations.js",
+    }  # fmt: skip
 
 
 def test_every_link_and_anchor_inside_leads_somewhere(pages: dict[str, Elements]) -> None:
@@ -270,12 +329,14 @@ def axe_s_faults(page: Page) -> list[str]:
 def test_every_page_opens_fits_and_can_be_read_by_all(reader: Reader, pages, width: int) -> None:
     wide, faults = [], {}
     folder = os.environ.get("COURSE_SCREENSHOTS")
-    for name in pages:
+    for name, page in pages.items():
         reader.open(name, width)
         sideways = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
         if reader.page.evaluate(sideways):
             wide.append(name)
-        if (width == 360 or name in OF_EACH_KIND) and (found := axe_s_faults(reader.page)):
+        english = width == 360 and page.language == "en"
+        read = english or page.is_translated() or name in OF_EACH_KIND
+        if read and (found := axe_s_faults(reader.page)):
             faults[name] = found
         if folder:
             reader.page.screenshot(path=Path(folder) / f"{name.replace('/', '-')}-{width}.png")
@@ -293,18 +354,50 @@ def test_pages_can_be_read_on_a_dark_ground(reader: Reader) -> None:
     assert faults == {}
 
 
-def test_search_finds_a_lesson_without_network(reader: Reader) -> None:
-    reader.open("index")
+@pytest.mark.parametrize(
+    "page, asked, found",
+    [("index", "interleaved", "notebooks/09_rotary_in_practice"),
+     ("zh/index", "interleaved", "notebooks/09_rotary_in_practice"),
+     ("zh/notebooks/01_attention_is_order_blind", "旋转位置编码", "notebooks/08_rotary_encoding"),
+     ("zh/index", "拉伸 RoPE", "notebooks/13_stretching_rope"),
+     ("zh/docs/notation", "门", "notebooks/01_attention_is_order_blind")],
+)  # fmt: skip
+def test_search_finds_a_page_without_network(reader, page: str, asked: str, found: str) -> None:
+    reader.open(page)
+    assert found in results(reader, asked)
+
+
+@pytest.mark.parametrize("word", ["外推", "插值", "词元"])
+def test_search_finds_the_chinese_pages_that_have_a_word_and_no_others(reader, pages, word) -> None:
+    reader.open("zh/index")
+    written = {
+        name.removeprefix("zh/"): article_of(page.path)
+        for name, page in pages.items()
+        if page.language == "zh-CN" and not name.endswith("/search")
+    }
+    assert set(results(reader, word)) == {name for name, text in written.items() if word in text}
+
+
+def article_of(path: Path) -> str:
+    """The text of a page, with a line's end in place of each tag."""
+    article = path.read_text(encoding="utf-8").split("<article")[1].split("</article>")[0]
+    return re.sub("<[^>]*>", "\n", article)
+
+
+def results(reader: Reader, asked: str) -> list[str]:
+    """The pages that a search lists, asked as a reader does it, the first one first."""
     field = reader.page.locator("input[name=q]").first
-    field.fill("interleaved")
+    field.fill(asked)
     field.press("Enter")
-    reader.page.locator("#search-results a[href*='09_rotary_in_practice']").first.wait_for()
+    reader.page.wait_for_function("document.querySelector('p.search-summary')?.innerText")
+    links = reader.page.locator("#search-results li a").all()
+    return [urlsplit(link.get_attribute("href") or "").path.removesuffix(".html") for link in links]
 
 
 def test_every_explorer_moves_by_keyboard(reader: Reader, pages) -> None:
     moved = 0
     for name, page in pages.items():
-        if not page.frames:
+        if not page.frames or (name.startswith("zh/") and name != MOVED_IN_CHINESE):
             continue
         reader.open(name, 360)
         for figure in reader.page.locator("figure.explorer").all():

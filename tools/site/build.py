@@ -1,4 +1,4 @@
-"""Build the course's web pages into site/: `make site`; with `serve`, show them, too."""
+"""Build the course's web pages into site/, in all languages: `make site`; `serve` shows them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import functools
 import hashlib
 import http.server
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -15,14 +16,12 @@ sys.path.append(str(Path(__file__).resolve().parents[2]))  # where tools.pages i
 from explorers import copy_frames
 from frames import FrameError, build_frames
 from links import ROOT
-from sphinx.cmd.build import build_main
-from stage import stage
+from stage import IN_ENGLISH, stage
+from words import EDITIONS, Words
 
 HERE = Path(__file__).parent
 SITE = ROOT / "site"
-STAGED = ROOT / "build" / "site" / "staged"
-SHARED = ROOT / "build" / "site" / "shared"
-DOCTREES = ROOT / "build" / "site" / "doctrees"
+WORK = ROOT / "build" / "site"
 
 
 def build() -> int:
@@ -34,26 +33,48 @@ def build() -> int:
         print(error, file=sys.stderr)
         return 1
     copy_frames(SITE / "frames")
-    stage(STAGED, SITE, os.environ.get("SITE_SOURCE", ""))
-    shared = fingerprint()
-    everything = not SHARED.exists() or SHARED.read_text() != shared
+    staged = {words.language: WORK / words.language / "staged" for words in EDITIONS}
+    stage(staged, SITE, os.environ.get("SITE_SOURCE", ""))
+    running = [start(words, staged[words.language]) for words in EDITIONS]
+    failed = any([finish(*one) for one in running])
+    print("See above." if failed else f"The pages are in {SITE}: open {SITE / 'index.html'}")
+    return int(failed)
+
+
+def start(words: Words, staged: Path) -> tuple[subprocess.Popen[bytes], Path, str]:
+    """Let Sphinx begin with the pages of a language; its checksum is written when it is done."""
+    kept, shared = staged.with_name("shared"), fingerprint(staged)
+    everything = not kept.exists() or kept.read_text() != shared
     # Should this build be interrupted, the next one makes everything, too.
-    SHARED.unlink(missing_ok=True)
-    options = ["-b", "html", "-c", str(HERE), "-d", str(DOCTREES), "-W", "--keep-going", "--quiet"]
+    kept.unlink(missing_ok=True)
+    options = ["-b", "html", "-c", str(HERE), "-d", str(staged.with_name("doctrees"))]
+    settings = {
+        "language": words.language.replace("-", "_"),
+        "html_title": words.title,
+        "html_use_index": "0" if words.folder else "1",  # of the reference, which is English only
+    }
+    options += [part for name, value in settings.items() for part in ("-D", f"{name}={value}")]
+    options += ["-W", "--keep-going", "--quiet"]
     options += ["--fresh-env", "--write-all"] if everything else []
-    status = build_main([*options, str(STAGED), str(SITE)])
-    if status == 0:
-        SHARED.write_text(shared)
-    print(f"The pages are in {SITE}: open {SITE / 'index.html'}" if not status else "See above.")
-    return status
+    folders = [str(staged), str(SITE / words.folder)]
+    sphinx = subprocess.Popen([sys.executable, "-m", "sphinx", *options, *folders])
+    return sphinx, kept, shared
 
 
-def fingerprint() -> str:
+def finish(sphinx: subprocess.Popen[bytes], kept: Path, shared: str) -> bool:
+    """Wait until the pages of a language are made; whether there was a warning."""
+    if sphinx.wait() == 0:
+        kept.write_text(shared)
+    return sphinx.returncode != 0
+
+
+def fingerprint(staged: Path) -> str:
     """A checksum of what every page depends on: the builder, its packages, and all titles."""
     files = [*sorted(path for path in HERE.rglob("*") if path.is_file()), ROOT / "constraints.txt"]
     parts = [path.read_bytes() for path in files if "__pycache__" not in path.parts]
-    for page in sorted(STAGED.rglob("*.md")):
-        parts += [str(page).encode(), page.read_text().partition("\n")[0].encode()]
+    for page in sorted(staged.rglob("*.md")):
+        title = page.read_text(encoding="utf-8").removeprefix(IN_ENGLISH).partition("\n")[0]
+        parts += [str(page).encode(), title.encode()]
     return hashlib.sha256(b"\0".join(parts)).hexdigest()
 
 

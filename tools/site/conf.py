@@ -1,4 +1,4 @@
-"""How Sphinx makes the pages that stage.py writes. `make site` calls it."""
+"""How Sphinx makes the pages that stage.py writes. `make site` calls it, once for each language."""
 
 import re
 import sys
@@ -10,18 +10,20 @@ from sphinx.application import Sphinx
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import words
+from around import two_languages, without_shared_files
 from formulas import mathml
+from han import SearchHan
 
 project = "Where Am I?"
-html_title = project
 author = "the course's authors"
-language = "en"
 smartquotes = False
 extensions = ["myst_parser"]
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 html_theme = "furo"
 html_static_path = ["static"]
+templates_path = ["templates"]
 html_css_files = ["site.css", "explorers.css"]
 html_js_files = [("site.js", {"defer": "defer"}), ("explorers.js", {"defer": "defer"})]
 html_math_renderer = "mathml"
@@ -91,6 +93,10 @@ def with_roles_complete(
 
 def setup(app: Sphinx) -> None:
     app.add_html_math_renderer("mathml", (visit_math, None), (visit_display, None))
+    app.add_search_language(SearchHan)
+    app.add_js_file(None, body=words.script(words.of(app.config.language)))
     app.connect("html-page-context", neighbours_of_sheets)
     # After the theme's own, at 500, which makes the tree.
+    app.connect("html-page-context", two_languages, priority=800)
     app.connect("html-page-context", with_roles_complete, priority=900)
+    app.connect("build-finished", without_shared_files, priority=900)

@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from itertools import groupby
 from typing import Any
 
-from links import PAGES, ROOT, up_from
+from links import EVIDENCE, PAGES, ROOT, link, up_from
 from pictures import Pictures, picture_html
+from words import ENGLISH, Words
 
 from course_lab.figures import bars_with_seeds
 from course_lab.figures.style import png
@@ -62,10 +63,11 @@ def of_claim(heard: list[Claim], lessons: Lessons, pictures: Pictures) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def with_links(markdown: str) -> str:
+def with_links(markdown: str, file: str, words: Words = ENGLISH) -> str:
     """The table of docs/findings.md or docs/claims.md, with a link in each number."""
-    folders = {"F": "findings", "C": "claims"}
-    return ROW.sub(lambda row: f"| [{row[1]}](../{folders[row[1][0]]}/{row[1]}.md) |", markdown)
+    return ROW.sub(
+        lambda row: f"| {link(row[1], f'{EVIDENCE[file]}/{row[1]}', file, words)} |", markdown
+    )
 
 
 def picture_near(lesson: Mapping[str, Any], cell_id: str) -> Mapping[str, Any] | None:

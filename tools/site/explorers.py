@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from frames import FRAMES, START
+from words import ENGLISH, Words
 
 MIME = "application/vnd.course.settings"
 """Under this name an output's metadata has the settings of an explorer."""
@@ -21,6 +22,7 @@ def explorer_html(
     alt: str,
     frames_src: str = "../frames",
     frames: Path = FRAMES,
+    words: Words = ENGLISH,
 ) -> str:
     """The explorer of a lesson's cell, as a figure for the page of that lesson.
 
@@ -36,12 +38,14 @@ def explorer_html(
     start = manifest["settings"][manifest["start"]]
     size = f'width="{start["width"]}" height="{start["height"]}"'
     controls = "\n".join(
-        _control(f"{notebook}-{cell_id}-{control['name']}", place, control, start["at"][place])
+        f'<div class="explorer-control"{words.english}>'
+        + _control(f"{notebook}-{cell_id}-{control['name']}", place, control, start["at"][place])
+        + "</div>"
         for place, control in enumerate(manifest["controls"])
     )
     return f"""\
 <figure class="explorer" data-frames="{escape(f"{frames_src}/{notebook}/{cell_id}/")}">
-<div class="explorer-controls" role="group" aria-label="Controls of the picture" hidden>
+<div class="explorer-controls" role="group" aria-label="{words.controls}" hidden>
 {controls}
 </div>
 <div class="explorer-picture"><img src="{escape(still_src)}" alt="{escape(alt)}" {size} \
@@ -83,7 +87,7 @@ def _control(id: str, place: int, control: dict[str, Any], at: int) -> str:
             f'value="{at}" aria-valuetext="{texts[at]}">'
             f'<output for="{escape(id)}">{texts[at]}</output>'
         )
-    return f'<div class="explorer-control">{inside}</div>'
+    return inside
 
 
 def _inline(manifest: dict[str, Any]) -> str:

@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from links import PAGES
-from pictures import Pictures, size
+from links import PAGES, up_from
+from pictures import Pictures, english_alt, size
+from words import ENGLISH, Words
 
 from course_lab.figures.doors import DOORS, doors, doors_alt
 from course_lab.figures.style import png
@@ -16,37 +17,48 @@ from notebooks import raw
 
 BEFORE = "## Lessons"
 """The map stands before this heading of README."""
+SECTION = re.compile(r"^(?=## )", re.MULTILINE)
 
 
-def first_page(readme: str, lessons: Mapping[str, Mapping[str, Any]], pictures: Pictures) -> str:
-    """README with the map. Raises ValueError if README has lost the heading it stands before."""
-    if BEFORE not in readme:
-        raise ValueError(f"README.md has no heading {BEFORE!r}, before which the map would stand")
-    text, rest = readme.split(BEFORE, 1)
-    return f"{text}{course_map(lessons, pictures)}\n\n{BEFORE}{rest}"
+def first_page(readme: str, place: int, course_map: str) -> str:
+    """README with the map before the section of this place."""
+    parts = SECTION.split(readme)
+    return "".join([*parts[:place], f"{course_map}\n\n", *parts[place:]])
 
 
-def course_map(lessons: Mapping[str, Mapping[str, Any]], pictures: Pictures) -> str:
+def place_of_map(readme: str) -> int:
+    """The section of the English README before which the map stands, as in its translations.
+
+    Raises ValueError if README has lost this section's heading.
+    """
+    for place, part in enumerate(SECTION.split(readme)):
+        if part.startswith(f"{BEFORE}\n"):
+            return place
+    raise ValueError(f"README.md has no heading {BEFORE!r}, before which the map would stand")
+
+
+def course_map(
+    lessons: Mapping[str, Mapping[str, Any]], pictures: Pictures, words: Words = ENGLISH
+) -> str:
     """The picture of the doors; each door leads to its line in a list of lessons."""
     places = {file: opened_doors(notebook) for file, notebook in lessons.items()}
     items = []
-    for number, (name, door) in enumerate(DOORS.items(), start=1):
+    for number, name in enumerate(DOORS, start=1):
         through = [file for file, opened in places.items() if opened == [name]]
         through += [
             file for file, opened in places.items() if name in opened and 1 < len(opened) < 4
         ]
-        what = door.text.replace("\n", " ")
-        items.append((f"door-{name}", f"Door {number}, {what}", sorted(through)))
+        shown = words.door.format(number=number, what=what_happens(name, words))
+        items.append((f"door-{name}", shown, sorted(through)))
     none = [file for file, opened in places.items() if not opened]
     every = [file for file, opened in places.items() if len(opened) == len(DOORS)]
-    items += [("door-none", "No door", none), ("door-all", "All doors", every)]
+    items += [("door-none", words.no_door, none), ("door-all", words.all_doors, every)]
     return "\n\n".join(
         [
-            "## The map",
-            "Position can enter a transformer by four doors. A click on a door leads to the "
-            "lessons behind it.",
-            raw(_picture(pictures)),
-            raw(_list(items, lessons)),
+            f"## {words.map_title}",
+            words.map_about,
+            raw(_picture(pictures, words)),
+            raw(_list(items, lessons, words)),
         ]
     )
 
@@ -55,43 +67,58 @@ def opened_doors(lesson: Mapping[str, Any]) -> list[str]:
     """The doors that stand out in the picture at a lesson's head, read from the picture's words."""
     for cell in lesson["cells"]:
         if cell["id"] == "doors":
-            metadata = cell["outputs"][0]["metadata"]
-            return re.findall(r"door \d, (\w+)", metadata["image/png"]["alt"].split("Marked:")[1])
+            alt = english_alt(cell["outputs"][0]["metadata"]["image/png"])
+            return re.findall(r"door \d, (\w+)", alt.split("Marked:")[1])
     return []
 
 
-def _picture(pictures: Pictures) -> str:
+def what_happens(door: str, words: Words) -> str:
+    """What happens at a door."""
+    return words.doors.get(door) or DOORS[door].text.replace("\n", " ")
+
+
+def _picture(pictures: Pictures, words: Words) -> str:
     """The picture, with a link laid over each door; the list has the same for other readers."""
-    figure = doors("Four doors by which position can enter")
+    figure, up = doors("Four doors by which position can enter"), up_from(words.folder)
     axes, picture = figure.axes[0], png(figure)
     width, height = size(picture)
     links = []
     for number, (name, door) in enumerate(DOORS.items(), start=1):
         x, y = axes.transData.transform((door.x, door.y)) / (width, height)
+        what = words.door.format(number=number, what=what_happens(name, words))
         links.append(
             f'<a href="#door-{name}" tabindex="-1" style="left:{x:.1%};top:{1 - y:.1%}" '
-            f'title="Door {number}: {html.escape(door.text.replace(chr(10), " "))}"></a>'
+            f'title="{html.escape(what)}"></a>'
         )
     return (
-        f'<figure class="picture map"><div><img src="{pictures.save(picture)}" '
-        f'alt="{html.escape(doors_alt())}" width="{width}" height="{height}">'
+        f'<figure class="picture map"><div><img src="{up}{pictures.save(picture)}" '
+        f'alt="{html.escape(words.map_alt or doors_alt())}" width="{width}" height="{height}">'
         f'<span aria-hidden="true">{"".join(links)}</span></div></figure>'
     )
 
 
 def _list(
-    items: Iterable[tuple[str, str, Sequence[str]]], lessons: Mapping[str, Mapping[str, Any]]
+    items: Iterable[tuple[str, str, Sequence[str]]],
+    lessons: Mapping[str, Mapping[str, Any]],
+    words: Words,
 ) -> str:
     lines = []
     for id, what, files in items:
-        inside = ", ".join(
-            f'<a href="{PAGES[file]}.html">{html.escape(title(lessons[file]))}</a>'
+        inside = words.comma.join(
+            f'<a href="{PAGES[file]}.html">{in_one_line(title(lessons[file]))}</a>'
             for file in files
         )
-        lines.append(f'<li id="{id}"><strong>{html.escape(what)}:</strong> {inside}</li>')
-    museum = '<a href="exercises/20_museum.html">20 · The museum</a>'
-    lines.append(f"<li><strong>Through every door once more, to find bugs:</strong> {museum}</li>")
+        name = f"<strong>{html.escape(what)}{words.colon}</strong>"
+        lines.append(f'<li id="{id}">{name}{inside}</li>')
+    museum = f'<a href="exercises/20_museum.html">{words.museum}</a>'
+    again = f"{words.every_door_again}{words.colon}"
+    lines.append(f"<li><strong>{again}</strong>{museum}</li>")
     return f'<ul class="map-list">{"".join(lines)}</ul>'
+
+
+def in_one_line(title: str) -> str:
+    """A title as HTML whose number is not left alone at the end of a line."""
+    return html.escape(title).replace(" · ", "&nbsp;·&nbsp;")
 
 
 def title(notebook: Mapping[str, Any]) -> str:

@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
+from words import ENGLISH, Words
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = {
     "README.md": "index",
@@ -39,7 +41,7 @@ def outside_fences(markdown: str, change: Callable[[str], str]) -> str:
     return "".join([*parts, change(markdown[end:])])
 
 
-def with_page_links(markdown: str, file: str, source_address: str) -> str:
+def with_page_links(markdown: str, file: str, source_address: str, words: Words = ENGLISH) -> str:
     """Markdown of `file`, its relative links leading to pages, or to sources at `source_address`.
 
     Where there is no such address, a link to a source becomes its text. Raises ValueError for a
@@ -51,19 +53,43 @@ def with_page_links(markdown: str, file: str, source_address: str) -> str:
         path, _, anchor = target.partition("#")
         if not path or re.match(r"[a-z]+:", path):
             return match[0]
-        there = os.path.normpath(PurePosixPath(file).parent / path)
+        there = target_of(path, file)
         if there in PAGES:
-            here = PurePosixPath(PAGES[file]).parent
             of_its_own = there in EVIDENCE and re.fullmatch(r"[FC]\d+", text)
-            page = os.path.relpath(
-                f"{EVIDENCE[there]}/{text}.md" if of_its_own else f"{PAGES[there]}.md", here
-            )
-            return f"[{text}]({page}{'#' + anchor if anchor else ''})"
+            page = f"{EVIDENCE[there]}/{text}" if of_its_own else PAGES[there]
+            return link(text, page, file, words, "#" + anchor if anchor else "")
         if not (ROOT / there).exists():
             raise ValueError(f"{file} links to {target!r}, which does not exist: mend the link")
         return f"[{text}]({source_address.rstrip('/')}/{there})" if source_address else text
 
     return outside_fences(markdown, lambda text: LINK.sub(rewritten, text))
+
+
+def target_of(path: str, file: str) -> str:
+    """The path of the file to which a relative link in `file` leads."""
+    return os.path.normpath(PurePosixPath(file).parent / path)
+
+
+def link(text: str, page: str, file: str, words: Words, anchor: str = "") -> str:
+    """A link from the page of `file` to another page: as HTML, where that is English only."""
+    if words.folder and not in_both(page):
+        address = f"{up_from(words.folder + PAGES[file])}{page}.html{anchor}"
+        return f'<a href="{address}" hreflang="en">{text}</a>'
+    return f"[{text}]({os.path.relpath(f'{page}.md', PurePosixPath(PAGES[file]).parent)}{anchor})"
+
+
+def in_both(page: str) -> bool:
+    """Whether there is a page of this name in each language."""
+    return page in ("index", "search") or page.startswith(("notebooks/", "exercises/", "docs/"))
+
+
+def counterpart(page: str) -> str:
+    """The page in the other language that has the same, or else what is nearest to it."""
+    if in_both(page):
+        return page
+    tables = [table.removesuffix(".md") for table, folder in EVIDENCE.items()
+              if page.startswith(f"{folder}/")]  # fmt: skip
+    return tables[0] if tables else "index"
 
 
 def up_from(page: str) -> str:

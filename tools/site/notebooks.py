@@ -6,11 +6,13 @@ import base64
 import html
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from explorers import MIME, explorer_html
 from links import PAGES, up_from, with_page_links
-from pictures import Pictures, picture_html
+from pictures import Pictures, english_alt, picture_html
+from words import ENGLISH, Words
 
 from course_lab.figures.doors import DOORS, doors_alt, narrow_doors
 from course_lab.figures.style import png
@@ -31,22 +33,30 @@ def code(source: str, kind: str = "") -> str:
     return f"{RULE}{{code-block}} python\n{options}{source}\n{RULE}"
 
 
-def lesson(notebook: Cell, file: str, source_address: str, pictures: Pictures) -> str:
+def lesson(
+    notebook: Cell,
+    file: str,
+    source_address: str,
+    pictures: Pictures,
+    words: Words = ENGLISH,
+) -> str:
     """The page of a lesson."""
     blocks: list[str] = []
     for cell in notebook["cells"]:
         if cell["cell_type"] == "markdown":
-            blocks.append(with_page_links("".join(cell["source"]), file, source_address))
+            blocks.append(with_page_links("".join(cell["source"]), file, source_address, words))
         else:
             source = "".join(cell["source"])
             closed = cell["metadata"].get("jupyter", {}).get("source_hidden")
             if re.match("finding|claim", cell["id"]) or _is_finding(cell):
                 blocks.append(raw(f'<span id="{anchor(cell["id"])}"></span>'))
-            blocks += closed_code(source) if closed else [code(source)]
+            blocks += closed_code(source, words) if closed else [code(source)]
             blocks += [
                 block
                 for output in joined(cell["outputs"])
-                if (block := output_block(output, cell["id"], file, source_address, pictures))
+                if (
+                    block := output_block(output, cell["id"], file, source_address, pictures, words)
+                )
             ]
     return page_of(blocks)
 
@@ -60,10 +70,10 @@ def _is_finding(cell: Cell) -> bool:
     return any("text/markdown" in output.get("data", {}) for output in cell["outputs"])
 
 
-def closed_code(source: str) -> list[str]:
+def closed_code(source: str, words: Words) -> list[str]:
     """Code that a reader opens with a click, without scripts: plumbing of a picture or a check."""
     lines = sum(bool(line.strip()) for line in source.splitlines())
-    summary = f"Code of this step, {lines} line{'s' * (lines > 1)}"
+    summary = words.closed_code.format(lines=lines, s="s" * (lines > 1))
     opening = f'<details class="closed-code"><summary>{summary}</summary>'
     return [raw(opening), code(source), raw("</details>")]
 
@@ -80,31 +90,40 @@ def joined(outputs: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 
 def output_block(
-    output: Mapping[str, Any], cell_id: str, file: str, source_address: str, pictures: Pictures
+    output: Mapping[str, Any],
+    cell_id: str,
+    file: str,
+    source_address: str,
+    pictures: Pictures,
+    words: Words = ENGLISH,
 ) -> str:
     """An output as Markdown; empty for a progress bar, of which the stored notebook has no picture.
 
     Raises ValueError for a kind of output that no lesson has had so far, and for a picture without
     an alternative text.
     """
-    page = PAGES[file]
+    page = words.folder + PAGES[file]
     if output["output_type"] == "stream" and output["name"] == "stdout":
         return raw(f'<pre class="output">{html.escape("".join(output["text"]))}</pre>')
     data = output.get("data", {})
     if "image/png" in data:
         picture = base64.b64decode("".join(data["image/png"]))
-        alt = output["metadata"].get("image/png", {}).get("alt")
-        if not alt:
+        about = output["metadata"].get("image/png", {})
+        if not about.get("alt"):
             raise ValueError(f"{file}, cell {cell_id}: a picture needs an alternative text")
         if MIME in output["metadata"]:
             still = f"{up_from(page)}{pictures.save(picture)}"
-            return raw(explorer_html(page.rpartition("/")[2], cell_id, still, alt))
-        return raw(picture_html(picture, alt, page, pictures, narrow(alt)))
+            frames = f"{up_from(page)}frames"
+            name = page.rpartition("/")[2]
+            return raw(explorer_html(name, cell_id, still, about["alt"], frames, words=words))
+        doors = narrow(english_alt(about))
+        return raw(picture_html(picture, about["alt"], page, pictures, doors))
     if "text/markdown" in data:
         said = re.sub(r"^\*\*(F\d+)\.\*\*", r"**[\1](../docs/findings.md).**",
                       "".join(data["text/markdown"]))  # fmt: skip
-        words = with_page_links(said, file, source_address)
-        return f"::::{{container}} output finding\n{words}\n::::"
+        linked = with_page_links(said, file, source_address, words)
+        opening = f'<div class="output finding"{words.english}>'
+        return "\n\n".join([raw(opening), linked, raw("</div>")])
     if set(data) == {"text/plain"} and "it/s]" in "".join(data["text/plain"]):
         return ""
     raise ValueError(
@@ -113,8 +132,12 @@ def output_block(
     )
 
 
+@cache
 def narrow(alt: str) -> bytes:
-    """The picture of the doors as a phone shows it; nothing for other pictures, which scroll."""
+    """The picture of the doors as a phone shows it; nothing for other pictures, which scroll.
+
+    `alt` is the English alternative text, which says what is marked.
+    """
     marked = [name for name in DOORS if f", {name}, where" in alt]
     if alt != doors_alt(marked):
         return b""
@@ -122,42 +145,33 @@ def narrow(alt: str) -> bytes:
 
 
 def sheet(
-    notebook: Cell, file: str, source_address: str, hints: Mapping[str, Sequence[str]]
+    notebook: Cell,
+    file: str,
+    source_address: str,
+    hints: Mapping[str, Sequence[str]],
+    words: Words = ENGLISH,
 ) -> str:
     """The page of a sheet; `hints` are those of each exercise, by its slug."""
     blocks: list[str] = []
     for cell in notebook["cells"]:
         source, id = "".join(cell["source"]), cell["id"]
         if cell["cell_type"] == "markdown":
-            blocks.append(with_page_links(source, file, source_address))
+            blocks.append(with_page_links(source, file, source_address, words))
             if id == "title":
-                blocks.append(how_to_do(file))
+                blocks.append(words.how_to_do.format(file=file))
             continue
         if id.startswith("check-"):
-            blocks.append(raw(folded(hints[id.removeprefix("check-")])))
+            blocks.append(raw(folded(hints[id.removeprefix("check-")], words)))
         blocks.append(code(source, "plumbing" if id.startswith(PLUMBING) else ""))
     return page_of(blocks)
 
 
-def how_to_do(file: str) -> str:
-    """How a learner does a sheet."""
-    return (
-        ":::{admonition} How to do these exercises\n"
-        "This page is for reading. You write and check your answers in JupyterLab, in a copy of "
-        f"the course: open `{file}` there.\n\n"
-        "```sh\n"
-        "make lab     # set up, and open the course in JupyterLab\n"
-        "make grade   # grade what you have saved\n"
-        "```\n"
-        ":::"
-    )
-
-
-def folded(hints: Sequence[str]) -> str:
+def folded(hints: Sequence[str], words: Words) -> str:
     """Hints in order, each in a fold of its own."""
     folds = [
-        f'<details class="hint"><summary>Hint {number} of {len(hints)}</summary>'
-        f"<p>{with_code(hint)}</p></details>"
+        f'<details class="hint"><summary>'
+        f"{words.hint.format(number=number, of=len(hints))}</summary>"
+        f"<p{words.english}>{with_code(hint)}</p></details>"
         for number, hint in enumerate(hints, start=1)
     ]
     return "\n".join(folds)

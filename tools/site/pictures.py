@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import html
 import io
+from collections.abc import Mapping
 from pathlib import Path
 
 from links import up_from
@@ -38,6 +39,11 @@ class Pictures:
         for file in self.folder.iterdir():
             if file.name not in self.used:
                 file.unlink()
+
+
+def english_alt(words: Mapping[str, str]) -> str:
+    """The alternative text of a picture before its translation."""
+    return words.get("english", words["alt"])
 
 
 def size(picture: bytes) -> tuple[int, int]:

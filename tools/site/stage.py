@@ -3,17 +3,18 @@ makes the pages of changed sources alone."""
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
-from typing import Any
 
 import evidence
+import languages
 import links
 import reference
-from front import first_page, title
+from front import course_map, first_page, place_of_map, title
+from languages import Edition
 from links import PAGES, ROOT, outside_fences, with_page_links
 from pictures import Pictures, picture_html
+from words import Words
 
 from course_grading.specs import EXERCISES
 from notebooks import lesson, raw, sheet
@@ -23,63 +24,83 @@ MEASURED = [
     for name in ("claims", "findings", "real-model", "results", "budgets", "benchmarks")
 ]
 TO_LOOK_UP = ["docs/notation", "docs/questions", "docs/models", "docs/serving"]
-ABOUT = ["docs/teaching", "docs/exercises", "CHANGELOG", "CONTRIBUTING"]
+ABOUT = ["docs/teaching", "docs/exercises"]
+IN_ENGLISH = "---\nenglish: true\n---\n"
+"""The head of a page that is English in the Chinese edition."""
 PICTURE = re.compile(r"^!\[([^\]]*)\]\(([^)\s]+)\)$", re.MULTILINE)
 
 
-def stage(folder: Path, site: Path, source_address: str) -> None:
-    """Write the sources of all pages into `folder`, and their pictures into the site."""
+def stage(folders: dict[str, Path], site: Path, source_address: str) -> None:
+    """Write the sources of each language's pages into its folder, and pictures into the site."""
     pictures = Pictures(site)
-    lessons = _notebooks("notebooks", "notebooks")
-    sheets = _notebooks("course_grading/released", "exercises")
-    hints = {slug: exercise.hints for slug, exercise in EXERCISES.items()}
-    texts = {PAGES[file]: lesson(lessons[file], file, source_address, pictures) for file in lessons}
-    texts |= {PAGES[file]: sheet(sheets[file], file, source_address, hints) for file in sheets}
-    for file in [f"{page}.md" for page in (*MEASURED, *TO_LOOK_UP, *ABOUT)]:
-        texts[PAGES[file]] = text_page((ROOT / file).read_text(), file, source_address, pictures)
-    readme = text_page((ROOT / "README.md").read_text(), "README.md", source_address, pictures)
-    texts["index"] = first_page(readme, lessons, pictures) + "\n" + contents(sheets)
-    texts |= reference.pages()
-    texts |= evidence.pages(lessons, pictures)
-    for table in links.EVIDENCE:
-        texts[PAGES[table]] = evidence.with_links(texts[PAGES[table]])
-    write(texts, folder)
+    english = languages.english()
+    made = {"genindex"}
+    for edition in (english, languages.chinese(english)):
+        texts = pages(edition, english, source_address, pictures)
+        if edition is english:
+            texts |= reference.pages()
+            texts |= evidence.pages(english.lessons(), pictures)
+        write(texts, folders[edition.words.language])
+        made |= {edition.words.folder + name for name in (*texts, "search")}
     pictures.remove_unused()
     for page in site.rglob("*.html"):  # of a source that is gone
-        name = page.relative_to(site).with_suffix("").as_posix()
-        if name not in {*texts, "search", "genindex"}:
+        if page.relative_to(site).with_suffix("").as_posix() not in made:
             page.unlink()
 
 
-def text_page(markdown: str, file: str, source_address: str, pictures: Pictures) -> str:
+def pages(
+    edition: Edition, english: Edition, source_address: str, pictures: Pictures
+) -> dict[str, str]:
+    """The texts of all pages that are made from files of the course, by their names."""
+    hints = {slug: exercise.hints for slug, exercise in EXERCISES.items()}
+    lessons = edition.lessons()
+    texts = {}
+    for file, notebook in edition.notebooks.items():
+        words = edition.words_of(file)
+        texts[PAGES[file]] = (
+            lesson(notebook, file, source_address, pictures, words) if file in lessons
+            else sheet(notebook, file, source_address, hints, words)
+        )  # fmt: skip
+    for file, text in edition.texts.items():
+        texts[PAGES[file]] = text_page(text, file, source_address, pictures, edition.words)
+    for table in links.EVIDENCE:
+        texts[PAGES[table]] = evidence.with_links(texts[PAGES[table]], table, edition.words)
+    doors = course_map(lessons, pictures, edition.words)
+    first = first_page(texts["index"], place_of_map(english.texts["README.md"]), doors)
+    texts["index"] = f"{first}\n{contents(edition)}"
+    if edition.words.folder:
+        for file in [*edition.texts, *edition.notebooks]:
+            if not edition.is_begun(file):
+                texts[PAGES[file]] = IN_ENGLISH + texts[PAGES[file]]
+    return texts
+
+
+def text_page(
+    markdown: str, file: str, source_address: str, pictures: Pictures, words: Words
+) -> str:
     """A page of Markdown, with its links and pictures."""
 
     def shown(match: re.Match[str]) -> str:
         picture = ((ROOT / file).parent / match[2]).read_bytes()
-        return raw(picture_html(picture, match[1], PAGES[file], pictures))
+        return raw(picture_html(picture, match[1], words.folder + PAGES[file], pictures))
 
-    linked = with_page_links(markdown, file, source_address)
+    linked = with_page_links(markdown, file, source_address, words)
     return outside_fences(linked, lambda text: PICTURE.sub(shown, text))
 
 
-def contents(sheets: dict[str, Any]) -> str:
+def contents(edition: Edition) -> str:
     """The order of all pages: lessons, with the museum as the last one, then everything else."""
     museum = "exercises/20_museum"
-    lessons = sorted(page for page in PAGES.values() if page.startswith("notebooks/"))
-    entries = {
-        PAGES[file]: f"{title(notebook).removeprefix('Exercises ')} <{PAGES[file]}>"
-        for file, notebook in sorted(sheets.items())
+    lessons = sorted(PAGES[file] for file in edition.lessons())
+    entries = {  # "Exercises 08 · Rotary encoding" is "08 · Rotary encoding" here
+        PAGES[file]: f"{re.sub(r'^[^0-9]+', '', title(notebook))} <{PAGES[file]}>"
+        for file, notebook in sorted(edition.sheets().items())
     }
     last = entries.pop(museum)
-    return "\n".join(
-        [
-            _toctree("Lessons", [*lessons, last]),
-            _toctree("Exercises", list(entries.values())),
-            _toctree("Measured", MEASURED),
-            _toctree("To look up", [*TO_LOOK_UP, *sorted(reference.PAGES)]),
-            _toctree("About the course", ABOUT),
-        ]
-    )
+    alone = [PAGES[file] for file in languages.ALONE if file in edition.texts]
+    look_up = [*TO_LOOK_UP, *(() if edition.words.folder else sorted(reference.PAGES))]
+    parts = [[*lessons, last], list(entries.values()), MEASURED, look_up, [*ABOUT, *alone]]
+    return "\n".join(map(_toctree, edition.words.captions, parts))
 
 
 def _toctree(caption: str, pages: list[str]) -> str:
@@ -92,16 +113,8 @@ def write(texts: dict[str, str], folder: Path) -> None:
     for name, text in texts.items():
         file = folder / f"{name}.md"
         file.parent.mkdir(parents=True, exist_ok=True)
-        if not file.exists() or file.read_text() != text:
-            file.write_text(text)
+        if not file.exists() or file.read_text(encoding="utf-8") != text:
+            file.write_text(text, encoding="utf-8")
     for file in folder.rglob("*.md"):
         if file.relative_to(folder).with_suffix("").as_posix() not in texts:
             file.unlink()
-
-
-def _notebooks(folder: str, shown_in: str) -> dict[str, Any]:
-    """The notebooks of a folder, by the path that links to them have."""
-    return {
-        f"{shown_in}/{path.name}": json.loads(path.read_text())
-        for path in sorted((ROOT / folder).glob("*.ipynb"))
-    }

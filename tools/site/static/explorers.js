@@ -3,6 +3,7 @@
 // A figure of class "explorer" holds hidden controls, the first picture, and, as JSON, every setting
 // with its picture and its words. Each control counts through the values that occur, so the state is
 // one place for each control: setting.at. The picture on the page always is that of the controls.
+// What is said to the reader is in WORDS, from words.py.
 
 (() => {
   "use strict";
@@ -37,9 +38,15 @@
     const moved = explorer.controls
       .map((other, i) => ({ other, i }))
       .filter(({ i }) => i !== control && setting.at[i] !== before.at[i])
-      .map(({ other, i }) => `“${other.label}” is now ${other.texts[setting.at[i]]}`);
-    if (!moved.length) return "";
-    return `This page has no picture of that combination, so ${moved.join(" and ")}.`;
+      .map(({ other, i }) =>
+        filled(WORDS.isNow, { label: other.label, text: other.texts[setting.at[i]] }),
+      );
+    return moved.length ? filled(WORDS.movedAlong, { moved: moved.join(WORDS.and) }) : "";
+  }
+
+  // A sentence of words.py with what stands in braces.
+  function filled(sentence, values) {
+    return sentence.replace(/\{(\w+)\}/g, (_, name) => values[name]);
   }
 
   function bringToLife(figure) {
@@ -103,6 +110,7 @@
           if (next !== chosen) continue;
           image.src = source;
           image.alt = next.alt;
+          image.lang = "en"; // the first may have been translated
           image.width = next.width;
           image.height = next.height;
           shown = next;
@@ -111,7 +119,7 @@
           if (next !== chosen) continue;
           chosen = shown;
           setControls(shown);
-          say("That picture could not be loaded, so the controls are back where they were.");
+          say(WORDS.notLoaded);
         }
       }
       figure.removeAttribute("aria-busy");

@@ -1,5 +1,5 @@
 // What scrolls in itself can be scrolled with the keyboard, too.
-const NAMES = { PRE: "Code or output", DIV: "Table, formula or picture", FIGURE: "Picture" };
+const NAMES = { PRE: WORDS.code, DIV: WORDS.table, FIGURE: WORDS.picture };
 const BOXES = "pre, .table-wrapper, .formula, figure.picture, .explorer-picture";
 
 function reachable() {
@@ -29,9 +29,10 @@ function offerAllCode() {
   if (!steps.length || !title) return;
   const button = document.createElement("button");
   button.className = "all-code";
+  button.lang = document.documentElement.lang; // also on a page that is not translated
   const label = () => {
     const open = [...steps].every((step) => step.open);
-    button.textContent = open ? "Hide the code of pictures and checks" : "Show all code";
+    button.textContent = open ? WORDS.hideCode : WORDS.showCode;
     return open;
   };
   button.addEventListener("click", () => {
