@@ -39,8 +39,8 @@ OF_EACH_KIND = ("index", "notebooks/02_sinusoidal_encoding", "exercises/09_rotar
                "docs/results", "docs/findings", "zh/index",
                "zh/notebooks/03_other_waves", "zh/notebooks/08_rotary_encoding")  # fmt: skip
 """Axe reads all pages as a phone shows them, and these on a wide screen and a dark ground too.
-Of the Chinese pages it reads those that are translated, on both screens; the others are English. The
-pages of findings and claims are made alike: it reads one in ten."""
+Of the Chinese pages it reads those that are translated, on both screens; the others are English.
+The pages of findings and claims are made alike: it reads one in ten."""
 MOVED_IN_CHINESE = "zh/notebooks/08_rotary_encoding"
 """Its explorers are moved; frames and script of all Chinese pages are those of the English."""
 
