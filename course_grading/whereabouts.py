@@ -118,7 +118,7 @@ def _next(
     for exercise in sheets[seen[-1]]:
         if outcomes.get(exercise.slug, Outcome("", 0)).verdict != "passed":
             return f"next: exercise {exercise.number}, {exercise.title}"
-    ahead = [name for name in names[names.index(seen[-1]) + 1 :]]
+    ahead = names[names.index(seen[-1]) + 1 :]
     return f"next: lesson {_title(folder, ahead[0])}" if ahead else "next: nothing, that was all"
 
 
