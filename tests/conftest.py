@@ -38,12 +38,7 @@ settings.load_profile("repeatable")
 # begin should be short. Of the others, lessons take longest.
 
 SLOW = ["test_web.py", "test_browser.py", "test_answers.py", "test_specs.py", "test_attacks.py"]
-SLOW += [
-    "test_both_ways.py",
-    "test_first_edition.py",
-    "test_second_edition.py",
-    "test_grading_hostile.py",
-]
+SLOW += ["test_both_ways.py", "test_grading_hostile.py"]
 
 
 collect_ignore = ["answers"]  # some of which are tests that learners write
