@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -104,6 +107,46 @@ def test_an_answer_to_an_exercise_of_another_slug_is_carried_over(tmp_path: Path
     assert now["answer-scale-1"] == RIGHT.format(name="scale_1")
     assert now["own"] == "import course_lab.training.corpus\nhint('scale-1')"
     assert now["check-scale-1"] == 'check("scale-1", scale_1)' and "answer-stretch-1" not in now
+
+
+def git(folder: Path, *arguments: str | Path) -> None:
+    who = ("-c", "user.name=a", "-c", "user.email=a@b.c")
+    subprocess.run(["git", *who, *arguments], cwd=folder, check=True, capture_output=True)
+
+
+def test_an_update_asks_the_release_that_was_pulled_for_its_names(tmp_path: Path) -> None:
+    """A learner's clone runs its own code until the pull, and then what the pull has brought."""
+    upstream, mine = tmp_path / "upstream", tmp_path / "mine"
+    for package in ("course_lib", "course_lab", "course_grading"):
+        for path in (ROOT / package).rglob("*.py"):
+            (copy := upstream / path.relative_to(ROOT)).parent.mkdir(parents=True, exist_ok=True)
+            copy.write_bytes(path.read_bytes())
+    old, new = (upstream / "exercises" / name for name in ("07_before.ipynb", NAME))
+    cells = under_old_names(solved(["scale-1", "scale-2"]))
+    answers = {one["id"]: one["source"] for one in cells if one["id"].startswith("answer")}
+    save(old, [{**one, "source": "pass"} if one["id"] in answers else one for one in cells])
+    git(upstream, "init", "-q", "-b", "main")
+    git(upstream, "add", ".")
+    git(upstream, "commit", "-qm", "a release")
+    git(tmp_path, "clone", "-q", upstream, mine)
+    save(mine / "exercises" / old.name, cells)
+    old.unlink()
+    save(new, [{**one, "source": "pass"} if one["id"].startswith("answer") else one
+               for one in solved(["scale-1", "scale-2"])])  # fmt: skip
+    names = upstream / "course_grading" / "sheets" / "renamed.py"
+    empty = "EXERCISES: dict[str, str] = {}"
+    assert empty in names.read_text()
+    names.write_text(names.read_text().replace(empty, 'EXERCISES = {"stretch-1": "scale-1"}'))
+    git(upstream, "add", ".")
+    git(upstream, "commit", "-qm", "a release with other names")
+
+    update = ["course_grading.cli", "update", "--exercises", "exercises"]
+    done = subprocess.run([sys.executable, "-P", "-m", *update], cwd=mine, capture_output=True,
+                          text=True, env={**os.environ, "PYTHONPATH": str(mine)})  # fmt: skip
+    assert done.returncode == 0 and f"{old.name}: 2 answers in {NAME}; " in done.stdout
+    now = {one.id: one.source for one in notebooks.read(mine / "exercises" / NAME)}
+    assert [now["answer-scale-1"], now["answer-scale-2"]] == [*answers.values()]
+    assert not (mine / "exercises" / old.name).exists()
 
 
 def test_a_sheet_that_is_asked_for_by_its_old_name_is_named(
