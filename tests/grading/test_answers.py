@@ -63,6 +63,12 @@ def test_a_function_has_two_more_right_answers(slug: str) -> None:
 
 
 @pytest.mark.parametrize("slug", EXERCISES)
+def test_a_wrong_answer_that_leans_on_helpers_is_called_a_variation(slug: str) -> None:
+    own = [answer for answer in answers(slug) if not answer.right and not answer.blind]
+    assert [one.variation for one in own] == [one.leans() for one in own]
+
+
+@pytest.mark.parametrize("slug", EXERCISES)
 def test_a_change_that_is_called_equal_is_one_of_the_solution_s_mutants(slug: str) -> None:
     solution = sheet_cells(sheet_of(EXERCISES[slug]))[1][slug]
     changes = [what for what, _ in mutants(solution)]
