@@ -1,6 +1,6 @@
 """What a check says to wrong answers, to be read: is it true, and does it help?
 
-    .venv/bin/python tests/grading/messages.py [HOW_MANY] [SEED]
+    .venv/bin/python -m tools.messages [HOW_MANY] [SEED]
 
 Draws wrong answers from what the tests hold, a third from each: named mistakes, answers that must
 be refused, and answers written blind. Prints the task's title, the answer, what is known to be
@@ -12,14 +12,13 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from random import Random
 from typing import Any, NamedTuple
 
-from answers import everything
-
-from course_grading.judging import judge
-from course_grading.judging.asking import ask_all, draw
+from course_grading.judging import ask_all, draw, judge
 from course_grading.specs import EXERCISES
+from tests.grading.answers import everything
 
 
 class Wrong(NamedTuple):
@@ -36,7 +35,7 @@ def by_mistake() -> Iterator[Wrong]:
     for slug, exercise in EXERCISES.items():
         for one in exercise.mistakes:
             code = inspect.getsource(one.answer) if inspect.isfunction(one.answer) else one.answer
-            yield Wrong(slug, one.name, str(code), lambda one=one: one.answer)
+            yield Wrong(slug, one.name, str(code), partial(getattr, one, "answer"))
 
 
 def to_be_refused(blind: bool) -> Iterator[Wrong]:
@@ -47,7 +46,8 @@ def to_be_refused(blind: bool) -> Iterator[Wrong]:
 
 def main() -> int:
     """Print so many messages; answers that pass, or do not run, are not among them."""
-    many, seed = (int(given) for given in (*sys.argv[1:], 100, 0)[:2])
+    given = [int(argument) for argument in sys.argv[1:]]
+    many, seed = given + [100, 0][len(given) :]
     dice, shown = Random(seed), 0
     kinds = [[*by_mistake()], [*to_be_refused(blind=False)], [*to_be_refused(blind=True)]]
     while shown < many:

@@ -1,6 +1,6 @@
 """A large class, graded while workers and the whole run are killed: is every result there, once?
 
-    python tests/grading/classes/large.py [--learners 1000] [--every 60] [--sample 100]
+    .venv/bin/python -m tools.large_class [--learners 1000] [--every 60] [--sample 100]
 
 Learners hand in a light sheet: right, untouched, wrong with a name or without one, broken, or
 ending what they can. Five in a hundred (--hostile) fill the disk, leave processes behind, or have
@@ -23,13 +23,13 @@ import time
 from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
-
-from made_up import HOSTILE, SHEET, hand_in, in_a_hundred, kind_of
+from typing import Any
 
 from course_grading.classes.command import SEED
 from course_grading.classes.store import FILE
 from course_grading.running.runner import Settings, grade
 from course_grading.running.sandbox import Limits
+from tools.made_up_class import HOSTILE, SHEET, hand_in, in_a_hundred, kind_of
 
 
 def workers_of(pid: int) -> list[int]:
@@ -59,9 +59,10 @@ def memory_of(pid: int) -> int:
 
 def run_and_kill(
     command: list[str], kept: Path, options: argparse.Namespace, chance: random.Random
-):
+) -> tuple[Counter[str], int]:
     """Grade to the end, killing workers and the whole run on the way; who was killed, and MB."""
-    killed, most = Counter(), 0
+    killed: Counter[str] = Counter()
+    most = 0
     while True:
         running = subprocess.Popen(command, stderr=subprocess.DEVNULL, start_new_session=True)
         due = time.monotonic() + options.every
@@ -85,13 +86,13 @@ def run_and_kill(
 
 
 def main() -> int:
-    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--learners", type=int, default=1000)
-    options.add_argument("--every", type=float, default=60.0, help="seconds between kills")
-    options.add_argument("--kills", type=int, default=2, help="of the whole run")
-    options.add_argument("--sample", type=int, default=100)
-    options.add_argument("--hostile", type=int, default=5, help="in a hundred")
-    options = options.parse_args()
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--learners", type=int, default=1000)
+    parser.add_argument("--every", type=float, default=60.0, help="seconds between kills")
+    parser.add_argument("--kills", type=int, default=2, help="of the whole run")
+    parser.add_argument("--sample", type=int, default=100)
+    parser.add_argument("--hostile", type=int, default=5, help="in a hundred")
+    options = parser.parse_args()
     chance = random.Random(0)
     with TemporaryDirectory(prefix="large-") as name:
         folder = Path(name)
@@ -130,7 +131,7 @@ def main() -> int:
         return 0 if once and not others else 1
 
 
-def outline(result: dict) -> list[tuple]:
+def outline(result: dict[str, Any]) -> list[tuple[Any, ...]]:
     return [
         (one["id"], one["points"], one["verdict"], one["mistake"]) for one in result["exercises"]
     ]

@@ -1,6 +1,6 @@
 """The same submissions graded by `course grade-class` and by nbgrader: how long, and what points?
 
-    python tests/grading/classes/beside_nbgrader.py [--learners 100] [--environment FOLDER]
+    .venv/bin/python -m tools.beside_nbgrader [--learners 100] [--environment FOLDER]
 
 Learners hand in a light sheet: right, untouched, wrong with a name or without one. nbgrader gets an
 environment of its own, made in the folder on the first run (in a temporary one if none is given).
@@ -25,11 +25,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from made_up import FAIR, SHEET, hand_in, kind_of
-
 import course_grading
+from tools.made_up_class import FAIR, SHEET, hand_in, kind_of
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[1]
 NBGRADER = "nbgrader==0.9.6"
 ASSIGNMENT = "start"
 WORKERS = 2
@@ -107,10 +106,10 @@ def told(name: str, seconds: float, points: Points) -> None:
 
 
 def main() -> int:
-    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--learners", type=int, default=100)
-    options.add_argument("--environment", type=Path, help="kept, for the next time")
-    options = options.parse_args()
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--learners", type=int, default=100)
+    parser.add_argument("--environment", type=Path, help="kept, for the next time")
+    options = parser.parse_args()
     with TemporaryDirectory(prefix="beside-") as name:
         environment = (options.environment or Path(name) / "environment").absolute()
         nbgrader = str(environment / "bin" / "nbgrader")
