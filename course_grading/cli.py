@@ -23,7 +23,7 @@ from course_grading.translation.command import translate
 from course_grading.translation.folders import language_of
 from course_lab.command_line import Arguments, add_command, folder_for, home
 from course_lab.command_line import run as run_command
-from course_lab.errors import CourseError
+from course_lib.errors import CourseError
 
 # Other modules are imported where they are needed: `course grade` is to begin at once.
 

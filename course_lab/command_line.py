@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
 
-from course_lab.errors import CourseError
+from course_lib.errors import CourseError
 
 LEARNERS = ("cloudpickle", "IPython", "ipykernel", "jinja2", "jupyter_client", "nbclient",
             "nbformat", "nbval", "polib", "pytest", "rich", "zmq")  # fmt: skip

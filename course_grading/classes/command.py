@@ -20,7 +20,7 @@ from course_grading.running.graded import printable
 from course_grading.running.runner import Settings
 from course_grading.sheets.notebooks import write_text
 from course_lab.command_line import Arguments
-from course_lab.errors import CourseError
+from course_lib.errors import CourseError
 
 SEED = "seed.txt"
 """In RESULTS: what questions were drawn from. Drawn once, so that a run can go on."""

@@ -18,7 +18,7 @@ from course_grading.judging.verdicts import Verdict
 from course_grading.running.graded import Graded, GradedNotebook
 from course_grading.running.runner import Settings, exercises_of
 from course_grading.running.sandbox import unusable
-from course_lab.errors import CourseError
+from course_lib.errors import CourseError
 
 if TYPE_CHECKING:
     from distributed import Client, LocalCluster

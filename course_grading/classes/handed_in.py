@@ -30,7 +30,7 @@ from course_grading.classes.archives import File, files_inside, files_of
 from course_grading.sheets import notebooks
 from course_grading.sheets.notebooks import NotebookError
 from course_grading.sheets.submissions import NOT_OURS, alike
-from course_lab.errors import CourseError
+from course_lib.errors import CourseError
 
 LAYOUTS = {
     "Moodle": r"(?P<learner>[^/]+?)_(?P<number>\d+)_assignsubmission_(?:file|onlinetext)_?"

@@ -15,7 +15,7 @@ from typing import Any
 from course_grading.classes.handed_in import Who
 from course_grading.running.runner import Settings
 from course_grading.running.sandbox import PACKAGES
-from course_lab.errors import CourseError
+from course_lib.errors import CourseError
 
 FILE = "results.jsonl"
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 
 from course_grading.exercise.domain import Argument, Tensors, as_view
 from course_grading.values import ROUNDINGS, encode
-from course_lab.errors import CourseError
+from course_lib.errors import CourseError
 
 Kind = Literal["implement", "repair", "predict", "measure", "test", "design"]
 STUB = "replace this line by your code"

@@ -14,7 +14,7 @@ from pathlib import Path
 from course_grading.sheets import notebooks
 from course_grading.sheets.notebooks import Cell, NotebookError
 from course_grading.sheets.renamed import LESSONS, as_today, first_edition_sheet
-from course_lab.errors import CourseError
+from course_lib.errors import CourseError
 
 NOT_OURS = re.compile(r"\.ipynb_checkpoints|\.backup")
 

@@ -11,7 +11,7 @@ import polib
 
 from course_grading.sheets.notebooks import write_text
 from course_grading.translation.texts import Text
-from course_lab.errors import CourseError
+from course_lib.errors import CourseError
 
 ALIKE = 0.6
 """How much of a paragraph must be left for it to count as the same one, changed."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from course_grading.translation import folders
-from course_lab.errors import CourseError
+from course_lib.errors import CourseError
 
 if TYPE_CHECKING:
     from course_grading.translation.pages import Standing

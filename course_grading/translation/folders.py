@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from course_lab.command_line import home
-from course_lab.errors import CourseError
+from course_lib.errors import CourseError
 
 LANGUAGES = {"zh": "zh_CN"}
 """The languages of the course besides English, and what gettext calls them."""

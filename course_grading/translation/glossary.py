@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from course_lab.errors import CourseError
+from course_lib.errors import CourseError
 
 COLUMNS = ["english", "chinese", "avoid", "note"]
 

@@ -12,7 +12,7 @@ from course_grading.sheets import notebooks
 from course_grading.translation import catalogue, texts
 from course_grading.translation.catalogue import Entry
 from course_grading.translation.texts import Text
-from course_lab.errors import CourseError
+from course_lib.errors import CourseError
 
 
 @dataclass(frozen=True)

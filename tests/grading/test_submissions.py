@@ -10,7 +10,7 @@ from samples import NAME, MakeWorkshop, Workshop, save, solved
 
 from course_grading.running.runner import grade
 from course_grading.sheets.submissions import find
-from course_lab.errors import CourseError
+from course_lib.errors import CourseError
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from course_grading.translation import catalogue, pages, texts
 from course_grading.translation.catalogue import Entry, updated
 from course_grading.translation.texts import Text
-from course_lab.errors import CourseError
+from course_lib.errors import CourseError
 
 ROOT = Path(__file__).parents[2]
 PAGE = """\

@@ -8,7 +8,7 @@ from course_grading.translation import catalogue, glossary, pages
 from course_grading.translation.command import total
 from course_grading.translation.contract import broken
 from course_grading.translation.glossary import Term
-from course_lab.errors import CourseError
+from course_lib.errors import CourseError
 
 ROOT = Path(__file__).parents[2]
 CATALOGUES = sorted((ROOT / "translations").glob("*/*/*.po"))

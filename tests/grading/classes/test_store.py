@@ -11,7 +11,7 @@ from course_grading.classes import store
 from course_grading.classes.store import FILE, Store, key_of
 from course_grading.running.runner import Settings
 from course_grading.running.sandbox import Limits
-from course_lab.errors import CourseError
+from course_lib.errors import CourseError
 
 ADA, BOB = ("Ada", "7"), ("Bob", "")
 
