@@ -29,7 +29,7 @@ ROOMS = (
     "course_lab.figures",
     "course_lab.__init__",
     "course_lab.__main__",
-    "course_grading.values",
+    "course_grading.exercise.values",
     "course_grading.exercise",
     "course_grading.judging",
     "course_grading.sheets",

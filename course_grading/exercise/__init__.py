@@ -8,7 +8,7 @@ from random import Random
 from typing import Any, ClassVar, Literal
 
 from course_grading.exercise.domain import Argument, Tensors, as_view
-from course_grading.values import ROUNDINGS, encode
+from course_grading.exercise.values import ROUNDINGS, encode
 from course_lib.errors import CourseError
 
 Kind = Literal["implement", "repair", "predict", "measure", "test", "design"]

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import cloudpickle
 
+from course_grading.exercise.values import decode, elements, encode, short
 from course_grading.judging.far import (
     Exchange,
     Far,
@@ -36,7 +37,6 @@ from course_grading.judging.far import (
     written,
 )
 from course_grading.judging.withheld import withheld
-from course_grading.values import decode, elements, encode, short
 
 if TYPE_CHECKING:
     from course_grading.exercise import Exercise

@@ -16,11 +16,7 @@ import torch
 from torch import Tensor
 
 from course_grading.exercise import STUB, Design, Exercise, Function, Mistake, Value, WriteTest
-from course_grading.judging import facts
-from course_grading.judging.asking import Outcome, ask, ask_all
-from course_grading.judging.facts import Fact
-from course_grading.judging.verdicts import Verdict
-from course_grading.values import (
+from course_grading.exercise.values import (
     ROUNDINGS,
     Other,
     allowed,
@@ -29,6 +25,10 @@ from course_grading.values import (
     encode,
     short,
 )
+from course_grading.judging import facts
+from course_grading.judging.asking import Outcome, ask, ask_all
+from course_grading.judging.facts import Fact
+from course_grading.judging.verdicts import Verdict
 
 KEPT = 64
 """Results of a spec's own answers that are kept."""

@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from course_grading.values import DTYPES, decode, elements, encode, holds
+from course_grading.exercise.values import DTYPES, decode, elements, encode, holds
 from course_lib.encodings.scheme import DOORS, PositionScheme
 from course_lib.model import DecoderConfig
 

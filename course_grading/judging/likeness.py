@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from course_grading.values import Other, decode
+from course_grading.exercise.values import Other, decode
 
 DIGITS = 4
 """Significant digits in which alike answers agree: the roundings of different programs do not."""

@@ -13,10 +13,10 @@ from samples import SLOW_TOO
 from torch import Tensor
 
 from course_grading.exercise import Exercise, Function
+from course_grading.exercise.values import decode
 from course_grading.judging.asking import Outcome, ask_all
 from course_grading.judging.comparing import weighed
 from course_grading.specs import EXERCISES, sheet_of
-from course_grading.values import decode
 
 NEWEST = "third"  # of the rounds written blind; the older ones run with the slow tests
 

@@ -127,7 +127,7 @@ def test_a_broken_cell_of_the_notebook_s_own_is_no_answer_s_fault(workshop: Make
 
 @pytest.mark.parametrize("kind", ["test", "design", "implement"])
 def test_what_a_kernel_is_sent_needs_no_specs(kind: str, tmp_path: Path) -> None:
-    """It is read where neither the specs nor the class of an exercise can be imported."""
+    """It is read where the specs cannot be imported."""
     from random import Random
 
     cells = [
@@ -135,13 +135,8 @@ def test_what_a_kernel_is_sent_needs_no_specs(kind: str, tmp_path: Path) -> None
         for exercise in EXERCISES.values()
         if exercise.kind == kind
     ]
-    blocked = [
-        "course_grading.specs",
-        "course_grading.exercise",
-        "course_grading.judging.comparing",
-    ]
     lines = [
-        f"import sys; sys.modules.update(dict.fromkeys({blocked!r}))",
+        "import sys; sys.modules['course_grading.specs'] = None",
         "import pickle, base64, json",
     ]
     lines += [

@@ -19,11 +19,11 @@ from sample_specs import EXERCISES, NUMBER, POSITIVE, TEST, a_test, careless_tes
 from course_grading import checking, exercise, specs
 from course_grading.exercise import STUB, Exercise, Mistake
 from course_grading.exercise.domain import as_view
+from course_grading.exercise.values import allowed, decode, difference, encode, short
 from course_grading.judging import judge
 from course_grading.judging.asking import ask_all, draw
 from course_grading.judging.comparing import SECOND_CALL, Right, disagreement
 from course_grading.judging.verdicts import Verdict
-from course_grading.values import allowed, decode, difference, encode, short
 from course_lab.figures.style import png
 
 SCALE = function(1)

@@ -15,11 +15,11 @@ from samples import SLOW_TOO
 
 from course_grading.exercise import Exercise, Mistake
 from course_grading.exercise.domain import Number, Positions
+from course_grading.exercise.values import encode
 from course_grading.judging import judge
 from course_grading.judging.asking import ask_all, draw
 from course_grading.judging.comparing import Verdict
 from course_grading.specs import EXERCISES, find
-from course_grading.values import encode
 
 ALL = list(EXERCISES.values())
 FUNCTIONS = [exercise for exercise in ALL if exercise.kind in ("implement", "repair", "design")]
