@@ -21,14 +21,14 @@ COPIES = ".ipynb_checkpoints"
 SAID = re.compile(r"(passed|failed)(?:, (\d+) of)?")
 
 
-class Outcome(NamedTuple):
+class LastCheck(NamedTuple):
     """What the last check of an exercise said."""
 
     verdict: str
     points: int
 
 
-def course() -> Path:
+def course_folder() -> Path:
     """The course that the working directory belongs to: the folder with `notebooks` in it."""
     here = Path.cwd()
     if (here.parent / "notebooks").is_dir():
@@ -43,7 +43,7 @@ def opened(folder: Path) -> list[str]:
     return [lesson for lesson in lessons if (copies / f"{lesson}-checkpoint.ipynb").exists()]
 
 
-def saved(sheet: Path, exercises: Sequence[Exercise]) -> dict[str, Outcome]:
+def saved(sheet: Path, exercises: Sequence[Exercise]) -> dict[str, LastCheck]:
     """What the checks of a saved sheet say of its numbered exercises, by slug.
 
     Of a file that is no notebook: nothing.
@@ -61,7 +61,7 @@ def saved(sheet: Path, exercises: Sequence[Exercise]) -> dict[str, Outcome]:
         )  # fmt: skip
         if found:
             points = exercise.points if found[1] == "passed" else int(found[2] or 0)
-            outcomes[exercise.slug] = Outcome(found[1], points)
+            outcomes[exercise.slug] = LastCheck(found[1], points)
     return outcomes
 
 
@@ -71,13 +71,13 @@ def _text(cell: Mapping[str, Any]) -> str:
     return "\n".join(as_text(one.get("text", "")) + one.get("evalue", "") for one in outputs)
 
 
-def lines(
-    folder: Path, sheets: Mapping[str, Sequence[Exercise]], tried: Mapping[str, Outcome]
+def progress_lines(
+    folder: Path, sheets: Mapping[str, Sequence[Exercise]], tried: Mapping[str, LastCheck]
 ) -> list[str]:
     """What `progress` prints. `tried` is what this kernel checked, and newer than what is saved."""
     known = numbered(sheets)
     sheets = {name: [known[exercise.slug] for exercise in sheet] for name, sheet in sheets.items()}
-    outcomes: dict[str, Outcome] = {}
+    outcomes: dict[str, LastCheck] = {}
     for name, exercises in sheets.items():
         outcomes |= saved(folder / "exercises" / f"{name}.ipynb", exercises)
     outcomes |= tried
@@ -95,7 +95,7 @@ def _of_lessons(folder: Path, sheets: Mapping[str, Sequence[Exercise]]) -> list[
 
 
 def _of_exercises(
-    sheets: Mapping[str, Sequence[Exercise]], outcomes: Mapping[str, Outcome]
+    sheets: Mapping[str, Sequence[Exercise]], outcomes: Mapping[str, LastCheck]
 ) -> list[str]:
     everything = [exercise for exercises in sheets.values() for exercise in exercises]
     said = []
@@ -109,14 +109,14 @@ def _of_exercises(
 
 
 def _next(
-    folder: Path, sheets: Mapping[str, Sequence[Exercise]], outcomes: Mapping[str, Outcome]
+    folder: Path, sheets: Mapping[str, Sequence[Exercise]], outcomes: Mapping[str, LastCheck]
 ) -> str:
     """The first exercise that is open in the sheet of the furthest lesson, else a lesson."""
     names, seen = list(sheets), opened(folder)
     if not seen:
         return f"next: lesson {_title(folder, names[0])}"
     for exercise in sheets[seen[-1]]:
-        if outcomes.get(exercise.slug, Outcome("", 0)).verdict != "passed":
+        if outcomes.get(exercise.slug, LastCheck("", 0)).verdict != "passed":
             return f"next: exercise {exercise.number}, {exercise.title}"
     ahead = names[names.index(seen[-1]) + 1 :]
     return f"next: lesson {_title(folder, ahead[0])}" if ahead else "next: nothing, that was all"
