@@ -33,7 +33,6 @@ ROOMS = (
     "course_grading.exercise",
     "course_grading.judging",
     "course_grading.sheets",
-    "course_grading.translation",
     "course_grading.specs",
     "course_grading.running",
     "course_grading.classes",

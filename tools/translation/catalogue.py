@@ -10,8 +10,8 @@ from pathlib import Path
 import polib
 
 from course_grading.sheets.notebooks import write_text
-from course_grading.translation.texts import Text
 from course_lib.errors import CourseError
+from tools.translation.texts import Text
 
 ALIKE = 0.6
 """How much of a paragraph must be left for it to count as the same one, changed."""

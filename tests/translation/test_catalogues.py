@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from course_grading.translation import catalogue, pages, texts
-from course_grading.translation.catalogue import Entry, updated
-from course_grading.translation.texts import Text
 from course_lib.errors import CourseError
+from tools.translation import catalogue, pages, texts
+from tools.translation.catalogue import Entry, updated
+from tools.translation.texts import Text
 
 ROOT = Path(__file__).parents[2]
 PAGE = """\

@@ -1,44 +1,34 @@
-"""`course translate zh`: write the Chinese edition, and say what of it is not up to date."""
+"""`python -m tools.translation zh`: write the Chinese edition, and say what is not up to date."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from course_grading.translation import folders
+from course_grading.sheets.languages import LANGUAGES
+from course_grading.sheets.notebooks import RELEASED
+from course_lab.command_line import Arguments, home, run
 from course_lib.errors import CourseError
-
-if TYPE_CHECKING:
-    from course_grading.translation.pages import Standing
-
-
-def add_arguments(command: argparse.ArgumentParser) -> None:
-    add = command.add_argument
-    add("language", choices=sorted(folders.LANGUAGES), help="zh for Chinese")
-    add("--update", action="store_true", help="bring catalogues in line with the English first")
-    begin = "make a catalogue first, such as notebooks/03_other_waves"
-    add("--begin", action="append", default=[], metavar="PAGE", help=begin)
-    add("--course", type=Path, help=argparse.SUPPRESS)
+from tools.translation import catalogue, pages, writing
+from tools.translation.pages import Standing
 
 
-def translate(arguments: argparse.Namespace) -> int:
+def translate(arguments: Arguments) -> int:
     """Write the course in another language into a folder of this name, around your answers."""
-    from course_grading.translation import catalogue, pages, writing
-
     language = arguments.language
-    course = arguments.course or folders.course()
+    course = arguments.course or home("translations").resolve().parent
     translations = course / "translations" / language
     if not translations.is_dir():
         raise CourseError(f"there is no folder {translations} with catalogues")
     for name in arguments.begin:
         page = pages.named(course, name)
         entries = pages.entries(translations, page)
-        catalogue.write(pages.path_of(translations, page), entries, folders.LANGUAGES[language])
+        catalogue.write(pages.path_of(translations, page), entries, LANGUAGES[language])
     if arguments.update:
-        for path in pages.update(course, translations, folders.LANGUAGES[language]):
+        for path in pages.update(course, translations, LANGUAGES[language]):
             print(f"{path}: brought in line with the English")
     for line in writing.write(course, translations, arguments.released, course / language):
         print(line)
@@ -78,3 +68,21 @@ def total(standings: Sequence[Standing]) -> str:
     )
     pages = f"{len(begun)} of {len(standings)} pages are begun"
     return f"{pages}; of their {texts} texts {', '.join(shares)}"
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the command; 2 for a call that cannot be carried out."""
+    command = argparse.ArgumentParser("python -m tools.translation", description=translate.__doc__)
+    command.set_defaults(run=translate)
+    command.add_argument("language", choices=sorted(LANGUAGES), help="zh for Chinese")
+    update = "bring catalogues in line with the English first"
+    command.add_argument("--update", action="store_true", help=update)
+    begin = "make a catalogue first, such as notebooks/03_other_waves"
+    command.add_argument("--begin", action="append", default=[], metavar="PAGE", help=begin)
+    command.add_argument("--course", type=Path, help=argparse.SUPPRESS)
+    command.add_argument("--released", type=Path, default=RELEASED, help=argparse.SUPPRESS)
+    return run(command, argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -18,8 +18,8 @@ from typing import Any
 from course_grading.sheets import carrying, notebooks
 from course_grading.sheets.notebooks import Cell, NotebookError, as_notebook, as_text
 from course_grading.sheets.workspace import backup
-from course_grading.translation import catalogue, edition, pages
-from course_grading.translation.contract import CODE, FENCED
+from tools.translation import catalogue, edition, pages
+from tools.translation.contract import CODE, FENCED
 
 WRITTEN = ".written"
 LINK = re.compile(r"(?<=\]\()(?![a-z]+:|[/#])([^)\s#]+)(?=[)\s#])")

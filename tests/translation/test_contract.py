@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from course_grading.translation import catalogue, glossary, pages
-from course_grading.translation.command import total
-from course_grading.translation.contract import broken
-from course_grading.translation.glossary import Term
 from course_lib.errors import CourseError
+from tools.translation import catalogue, glossary, pages
+from tools.translation.__main__ import total
+from tools.translation.contract import broken
+from tools.translation.glossary import Term
 
 ROOT = Path(__file__).parents[2]
 CATALOGUES = sorted((ROOT / "translations").glob("*/*/*.po"))

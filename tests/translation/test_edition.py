@@ -16,10 +16,12 @@ from samples import NAME, MakeWorkshop, Workshop, cell, cells_of, save
 from course_grading.cli import main
 from course_grading.running import runner
 from course_grading.sheets import notebooks, workspace
-from course_grading.translation import catalogue, edition, folders, pages, texts, writing
-from course_grading.translation.catalogue import Entry
-from course_grading.translation.edition import NOT_BEGUN, STALE, UNTRANSLATED
+from course_grading.sheets.languages import language_of
 from course_lab import command_line
+from tools.translation import catalogue, edition, pages, texts, writing
+from tools.translation.__main__ import main as translation
+from tools.translation.catalogue import Entry
+from tools.translation.edition import NOT_BEGUN, STALE, UNTRANSLATED
 
 ROOT = Path(__file__).parents[2]
 Cells = list[dict[str, Any]]
@@ -151,8 +153,8 @@ class Course:
         catalogue.write(self.folder / "translations" / "zh" / f"{name}.po", entries, "zh_CN")
 
     def translate(self, *arguments: str) -> str:
-        released = ("--released", str(self.shop.released), "--specs", "sample_specs")
-        return self.run("translate", "zh", "--course", str(self.folder), *released, *arguments)
+        where = ("--course", str(self.folder), "--released", str(self.shop.released))
+        return self.run(translation, "zh", *where, *arguments)
 
     def release(self, cells: Cells) -> None:
         save(self.shop.released / NAME, cells)
@@ -160,8 +162,8 @@ class Course:
 
 @pytest.fixture
 def course(workshop: MakeWorkshop, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Course:
-    def run(*arguments: str) -> str:
-        assert main([*arguments]) == 0
+    def run(command: Callable[[list[str]], int], *arguments: str) -> str:
+        assert command([*arguments]) == 0
         return capsys.readouterr().out
 
     made = Course(workshop([1, 2, sample_specs.NUMBER]), tmp_path, run)
@@ -228,7 +230,7 @@ def test_a_catalogue_is_begun_by_its_page(course: Course) -> None:
     page = pages.named(course.folder, "docs/a")
     entries = catalogue.read(course.folder / "translations" / "zh" / "docs" / "a.po")
     assert [entry.english for entry in entries] == [text.english for text in page.texts()]
-    assert main(["translate", "zh", "--course", str(course.folder), "--begin", "docs/b"]) == 2
+    assert translation(["zh", "--course", str(course.folder), "--begin", "docs/b"]) == 2
 
 
 def test_what_is_up_to_date_is_not_touched(course: Course) -> None:
@@ -368,7 +370,7 @@ def test_course_exercises_does_not_put_english_into_a_chinese_folder(
     course.translate()
     before = course.sheet.read_bytes()
     assert main(["exercises", "--exercises", str(course.sheet.parent), "--force"]) == 2
-    assert "`course translate zh` writes its sheets" in capsys.readouterr().err
+    assert "`make lab EDITION=zh` writes its sheets" in capsys.readouterr().err
     assert course.sheet.read_bytes() == before
 
 
@@ -409,7 +411,7 @@ def test_course_reset_brings_one_answer_back_and_leaves_the_words(course: Course
     course.translate()
     change(course.sheet, "answer-scale-1", "mine = 1")
     options = ("--released", str(course.shop.released), "--specs", "sample_specs")
-    course.run("reset", "9.1", "--exercises", str(course.sheet.parent), *options)
+    course.run(main, "reset", "9.1", "--exercises", str(course.sheet.parent), *options)
     assert "YOUR CODE HERE" in source(course.sheet, "answer-scale-1")
     assert source(course.sheet, "title") == "# 样本"
 
@@ -420,22 +422,26 @@ def test_update_pulls_for_the_course_and_says_what_brings_the_chinese_sheets(
     course.translate()
     pulled: list[Path] = []
     monkeypatch.setattr(workspace, "update", lambda folder: pulled.append(folder) or ["up to date"])
-    said = course.run("update", "--exercises", str(course.sheet.parent))
+    said = course.run(main, "update", "--exercises", str(course.sheet.parent))
     assert pulled == [(course.folder / "exercises").resolve()]
-    assert "now `course translate zh` carries your answers" in said
+    assert "now `make lab EDITION=zh` carries your answers" in said
 
 
 def test_grading_says_how_chinese_sheets_are_made(
     course: Course, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["grade", "--exercises", str(course.sheet.parent)]) == 2
-    assert "`course translate zh` makes it" in capsys.readouterr().err
+    assert "`make lab EDITION=zh` makes it" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("target", "edition", "commands"),
     [
-        ("lab", "EDITION=zh", ['course" translate zh', "default_url=/lab/tree/zh/notebooks/00_"]),
+        (
+            "lab",
+            "EDITION=zh",
+            ["-m tools.translation zh", "default_url=/lab/tree/zh/notebooks/00_"],
+        ),
         ("grade", "EDITION=zh", ['course" grade --exercises zh/exercises']),
         ("lab", "EDITION=", []),
         ("grade", "EDITION=", []),
@@ -451,15 +457,15 @@ def test_make_knows_the_edition(target: str, edition: str, commands: list[str]) 
 def test_a_language_without_catalogues_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["translate", "zh", "--course", str(tmp_path)]) == 2
+    assert translation(["zh", "--course", str(tmp_path)]) == 2
     assert "with catalogues" in capsys.readouterr().err
 
 
 def test_the_language_of_a_folder_is_that_of_its_edition(tmp_path: Path) -> None:
     (tmp_path / "translations" / "zh").mkdir(parents=True)
-    assert folders.language_of(tmp_path / "zh" / "exercises") == "zh"
-    assert folders.language_of(tmp_path / "exercises") == ""
-    assert folders.language_of(tmp_path / "elsewhere" / "zh" / "exercises") == ""
+    assert language_of(tmp_path / "zh" / "exercises") == "zh"
+    assert language_of(tmp_path / "exercises") == ""
+    assert language_of(tmp_path / "elsewhere" / "zh" / "exercises") == ""
 
 
 # Grades

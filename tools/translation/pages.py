@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from course_grading.sheets import notebooks
-from course_grading.translation import catalogue, texts
-from course_grading.translation.catalogue import Entry
-from course_grading.translation.texts import Text
 from course_lib.errors import CourseError
+from tools.translation import catalogue, texts
+from tools.translation.catalogue import Entry
+from tools.translation.texts import Text
 
 
 @dataclass(frozen=True)

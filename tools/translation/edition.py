@@ -8,8 +8,8 @@ from copy import deepcopy
 from typing import Any
 
 from course_grading.sheets.notebooks import as_text
-from course_grading.translation import catalogue, texts
-from course_grading.translation.catalogue import Entry
+from tools.translation import catalogue, texts
+from tools.translation.catalogue import Entry
 
 STALE = "> *这一段的英文原文有改动，译文尚未更新，以下为英文。*"
 UNTRANSLATED = "> *这一段尚未翻译，以下为英文。*"
