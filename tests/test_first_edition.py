@@ -26,8 +26,7 @@ import pytest
 from editions import FIRST_EDITION, ROOT, clone_at, course, git, in_place, is_here
 
 from course_grading.cli import main
-from course_grading.judging import judge
-from course_grading.judging.asking import ask_all, draw
+from course_grading.judging import ask_all, draw, judge
 from course_grading.running import runner
 from course_grading.sheets import notebooks, renamed, submissions
 from course_grading.sheets.assembling import assemble

@@ -30,6 +30,7 @@ ROOMS = (
     "course_lab.__init__",
     "course_lab.__main__",
     "course_grading.exercise.values",
+    "course_grading.verdicts",
     "course_grading.exercise",
     "course_grading.judging",
     "course_grading.sheets",
@@ -97,7 +98,7 @@ def test_nobody_imports_the_directions_for_the_first_edition(path):
         ("import course_grading", "course_lib.grading", "course_grading"),
         (
             "from course_grading.running import kernels",
-            "course_grading.judging.far",
+            "course_grading.judging.remote",
             "course_grading.running",
         ),
     ],

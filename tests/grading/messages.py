@@ -17,8 +17,7 @@ from typing import Any, NamedTuple
 
 from answers import everything
 
-from course_grading.judging import judge
-from course_grading.judging.asking import ask_all, draw
+from course_grading.judging import ask_all, draw, judge
 from course_grading.specs import EXERCISES
 
 

@@ -13,7 +13,7 @@ import pytest
 from sample_specs import NUMBER, TEST
 from samples import NAME, RIGHT, MakeWorkshop, Workshop, cell, save
 
-from course_grading.judging.asking import cell_source, draw
+from course_grading.judging.kinds import draw, kind_of
 from course_grading.running import rounds
 from course_grading.running.graded import LONGEST
 from course_grading.running.runner import Settings, clean_environment, grade
@@ -21,14 +21,9 @@ from course_grading.sheets import notebooks
 from course_grading.specs import EXERCISES
 
 PATCHED = """
-import course_grading.judging.asking as asking
-_ask_all = asking.ask_all
-def cheat(exercise, answer, questions, again=False):
-    if exercise.kind == "test":
-        return [{"value": None} if v.right else {"raised": "AssertionError", "message": ""}
-                for v in exercise.versions]
-    return _ask_all(exercise, exercise.reference, questions)
-asking.ask_all = cheat
+import course_grading.judging.kernel_side as kernel
+kernel.WAYS["function"] = lambda answer, questions, opening: {
+    "outcomes": [{"value": 1.0} for _ in questions]}
 def scale_1(x, factor): return 1
 """
 HIDDEN = """
@@ -131,7 +126,7 @@ def test_what_a_kernel_is_sent_needs_no_specs(kind: str, tmp_path: Path) -> None
     from random import Random
 
     cells = [
-        cell_source(exercise, draw(exercise, Random(1)), "course_grading.specs")
+        kind_of(exercise).cell_source(draw(exercise, Random(1)), "course_grading.specs")
         for exercise in EXERCISES.values()
         if exercise.kind == kind
     ]
@@ -140,7 +135,7 @@ def test_what_a_kernel_is_sent_needs_no_specs(kind: str, tmp_path: Path) -> None
         "import pickle, base64, json",
     ]
     lines += [
-        "import course_grading.judging.asking as asking",
+        "import course_grading.judging.kernel_side",
         "def _answer_cell(asked, namespace):",
     ]
     lines += ["    pickle.loads(base64.b64decode(json.loads(asked)[4]))"]
@@ -282,12 +277,10 @@ def scale_1(x, factor): return 1
 
 DESIGN = """
 import sys
-_asking = next(m for n, m in list(sys.modules.items()) if n.endswith("_grading.asking"))
+_kernel = next(m for n, m in list(sys.modules.items()) if n.endswith(".kernel_side"))
 _said = [["numbers", True], ["reads", True], ["layers too many", 0], ["mean distance", 0]]
-_ask_all = _asking.ask_all
-_asking.ask_all = lambda exercise, *more, **named: (
-    [{"value": {"dict": _said}}] * 10 if exercise.kind == "design"
-    else _ask_all(exercise, *more, **named))
+_kernel.WAYS["function once"] = lambda answer, questions, opening: {
+    "outcomes": [{"value": {"dict": _said}} for _ in questions]}
 def tables(*sizes):
     return "t"
 """
@@ -346,9 +339,10 @@ def slopes(num_heads):
 """
 CAPSTONE = """
 import sys
-_asking = next(m for n, m in list(sys.modules.items()) if n.endswith("_grading.asking"))
-_asking.ask_all = lambda *a, **k: [{"value": {"dict": []}}] * 10
-_asking._answered = lambda *a: {"told": True, "outcomes": [{"value": {"dict": []}}] * 10}
+_kernel = next(m for n, m in list(sys.modules.items()) if n.endswith(".kernel_side"))
+_kernel.ask_function = lambda *a, **k: [{"value": {"dict": []}}] * 10
+_kernel.WAYS["opened"] = lambda answer, questions, opening: {
+    "by messages": True, "outcomes": [{"value": {"dict": []}} for _ in questions]}
 def my_scheme(config):
     return "scheme"
 """

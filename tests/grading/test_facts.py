@@ -13,8 +13,7 @@ from torch import Tensor
 
 from course_grading.exercise import Mistake
 from course_grading.exercise.domain import Number, Tensors
-from course_grading.judging import facts, judge
-from course_grading.judging.asking import ask_all, draw
+from course_grading.judging import ask_all, draw, facts, judge
 
 PLAIN = function(1, mistakes=(), cases=lambda rng: [
     {"x": torch.tensor([[1.0, 2.0], [3.0, 5.0]]), "factor": 2.0},

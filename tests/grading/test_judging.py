@@ -20,10 +20,9 @@ from course_grading import checking, exercise, specs
 from course_grading.exercise import STUB, Exercise, Mistake
 from course_grading.exercise.domain import as_view
 from course_grading.exercise.values import allowed, decode, difference, encode, short
-from course_grading.judging import judge
-from course_grading.judging.asking import ask_all, draw
+from course_grading.judging import ask_all, draw, judge
 from course_grading.judging.comparing import SECOND_CALL, Right, disagreement
-from course_grading.judging.verdicts import Verdict
+from course_grading.verdicts import Verdict
 from course_lab.figures.style import png
 
 SCALE = function(1)

@@ -19,11 +19,11 @@ from course_grading import cli
 from course_grading.checking import verdict_on
 from course_grading.judging import asking
 from course_grading.judging.forbidden import forbidden_in_cells
-from course_grading.judging.verdicts import Verdict
 from course_grading.running import rounds, runner
 from course_grading.running.graded import Graded
 from course_grading.sheets import notebooks
 from course_grading.sheets.notebooks import Listed, NotebookError
+from course_grading.verdicts import Verdict
 
 DONE = {"event": "done"}
 

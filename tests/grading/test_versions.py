@@ -7,8 +7,8 @@ import pytest
 import torch
 from samples import SLOW_TOO
 
-from course_grading.judging import judge
-from course_grading.judging.asking import ask_all, draw
+from course_grading.exercise import Version
+from course_grading.judging import ask_all, draw, judge
 from course_grading.specs import EXERCISES
 
 TESTS = [one for one in EXERCISES.values() if one.kind == "test"]
@@ -48,10 +48,12 @@ class Versions:
     """An exercise with two versions: the first writes into what it is given."""
 
     kind = "test"
-    evidence = opening = None
 
     def __init__(self, writes):
-        self.functions = (writes, lambda value: None)
+        self.versions = (
+            Version("writes", True, writes),
+            Version("reads", True, lambda value: None),
+        )
 
 
 @pytest.mark.parametrize(

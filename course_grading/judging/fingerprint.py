@@ -14,16 +14,18 @@ DIGITS = 4
 """Significant digits in which alike answers agree: the roundings of different programs do not."""
 
 
-def likeness(kind: str, questions: list[Any], outcomes: list[dict[str, Any]]) -> str:
+def fingerprint(outcomes: list[dict[str, Any]]) -> str:
     """The same eight letters for outcomes that are the same but for rounding and words.
 
-    Compare answers to the same questions only. Of a test to write it counts which versions it
-    refused, whatever the order in which it was asked.
+    Compare answers to the same questions only.
     """
-    if kind == "test":
-        seen = sorted(zip(questions, ("raised" in one for one in outcomes), strict=True))
-        return _short(repr(seen))
     return _short(repr([_outline(outcome) for outcome in outcomes]))
+
+
+def fingerprint_of_test(questions: list[int], outcomes: list[dict[str, Any]]) -> str:
+    """Of a test to write it counts which versions it refused, whatever the order of questions."""
+    seen = sorted(zip(questions, ("raised" in one for one in outcomes), strict=True))
+    return _short(repr(seen))
 
 
 def _outline(outcome: dict[str, Any]) -> Any:

@@ -27,16 +27,16 @@ CASTS = ("to", "float", "double", "half", "bfloat16")
 METHODS = frozenset((*CASTS, *DOORS))
 """What else may be asked of a thing at the other end, besides calling it."""
 Message = dict[str, Any]
-"""As JSON can hold it, but for tensors: see `written`."""
+"""As JSON can hold it, but for tensors: see `as_json`."""
 Exchange = Callable[[Message], Message]
 """Send a message to the other end, and wait for the next one that comes from there."""
 
 
-class Hangup(BaseException):
+class Disconnected(BaseException):
     """The other end is gone, or the time is over. No program that is called may catch it."""
 
 
-class Far:
+class RemoteCallable:
     """A function, or a module, at the other end. What it writes into is written into here, too."""
 
     __name__ = __qualname__ = "version"
@@ -53,15 +53,15 @@ class Far:
         return lambda *args, **kwargs: self._line.call(self._number, name, args, kwargs)
 
 
-def far_scheme(far: Far, doors: Sequence[str]) -> PositionScheme:
+def remote_scheme(remote: RemoteCallable, doors: Sequence[str]) -> PositionScheme:
     """A scheme whose open doors are at the other end."""
 
     def door(name: str) -> Callable[..., Any]:
-        return lambda self, *args: getattr(far, name)(*args)
+        return lambda self, *args: getattr(remote, name)(*args)
 
-    kind = type("FarScheme", (PositionScheme,), {name: door(name) for name in doors})
+    kind = type("RemoteScheme", (PositionScheme,), {name: door(name) for name in doors})
     scheme: PositionScheme = kind()
-    vars(scheme)["far"] = far
+    vars(scheme)["remote"] = remote
     return scheme
 
 
@@ -97,7 +97,7 @@ class Line:
     def serve(self, message: Message) -> Message:
         """Carry out a call that came from the other end: the answer to it.
 
-        KeyboardInterrupt and Hangup pass; all else that is raised is told to the other end.
+        KeyboardInterrupt and Disconnected pass; all else that is raised is told to the other end.
         """
         given: list[tuple[Any, Any]] = []
         answer: Message
@@ -109,7 +109,7 @@ class Line:
             args, kwargs = self._unpacked(message["with"])
             given += contents([*args, *kwargs.values()])
             answer = {"gave": self._packed(thing(*args, **kwargs))}
-        except (KeyboardInterrupt, Hangup):
+        except (KeyboardInterrupt, Disconnected):
             raise
         except BaseException as error:
             kinds = (kind.__name__ for kind in type(error).__mro__ if kind.__module__ == "builtins")
@@ -130,9 +130,9 @@ class Line:
             return {"dtype": str(value).removeprefix("torch.")}
         if isinstance(value, DecoderConfig):
             return {"config": vars(value)}
-        far = vars(value).get("far") if isinstance(value, PositionScheme) else value
-        if isinstance(far, Far) and far._line is self:
-            return {"yours": far._number}
+        remote = vars(value).get("remote") if isinstance(value, PositionScheme) else value
+        if isinstance(remote, RemoteCallable) and remote._line is self:
+            return {"yours": remote._number}
         if callable(value):
             return self._numbered(value)
         if isinstance(value, Tensor) and holds(value.dtype):
@@ -146,8 +146,8 @@ class Line:
         return {"plain": plain}
 
     def _numbered(self, thing: Any) -> Any:
-        known = (number for number, one in enumerate(self.things) if one is thing)
-        if (number := next(known, None)) is None:
+        numbers = (number for number, one in enumerate(self.things) if one is thing)
+        if (number := next(numbers, None)) is None:
             number = len(self.things)
             self.things.append(thing)
         doors = list(thing.open_doors) if isinstance(thing, PositionScheme) else None
@@ -170,12 +170,14 @@ class Line:
             case {"yours": int(number)}:
                 return self.things[number]
             case {"thing": int(number), "doors": doors}:
-                far = Far(self, number)
-                return far if doors is None else far_scheme(far, [n for n in DOORS if n in doors])
+                remote = RemoteCallable(self, number)
+                if doors is None:
+                    return remote
+                return remote_scheme(remote, [name for name in DOORS if name in doors])
         raise ValueError(f"not a packed value: {packed!r:.80}")
 
 
-def written(message: Message) -> str:
+def as_json(message: Message) -> str:
     """A message as JSON, which another process can read."""
     return json.dumps(message, default=encode)
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from course_grading.exercise import Exercise
-from course_grading.judging.asking import Outcome, ask_all
-from course_grading.judging.far import Exchange, Far, Line, Message
+from course_grading.judging.asking import Outcome
+from course_grading.judging.remote import Exchange, Line, Message, RemoteCallable
 
 
-class Hearing(Protocol):
+class JudgeSide(Protocol):
     """What answers the messages of a kernel."""
 
     outcomes: list[Outcome]
@@ -20,7 +19,7 @@ class Hearing(Protocol):
         """The answer to `message`. With `exchange` something is asked back before that."""
 
 
-class OfTest:
+class ServesVersions:
     """Lets a test call versions, one after the other.
 
     Only one version can be called at a time, and none after it was judged: so what is said of it
@@ -42,22 +41,16 @@ class OfTest:
         return self.line.serve(message)
 
 
-class OfDesign:
+class CallsDesign:
     """Calls what the learner has designed, which stays in the kernel."""
 
-    def __init__(self, exercise: Exercise, questions: list[Any]):
-        self.exercise, self.questions = exercise, questions
+    def __init__(self, ask: Callable[[RemoteCallable | None], list[Outcome]]):
+        self.ask = ask
         self.outcomes: list[Outcome] = []
 
     def answer(self, message: Message, exchange: Exchange) -> Message:
         """On {"ready": whether it can be called}, all questions are asked."""
-        answer = Far(Line(exchange, writes=False), 0) if message["ready"] else None
-        self.outcomes = ask_all(self.exercise, answer, self.questions)
+        ready = message["ready"]
+        design = RemoteCallable(Line(exchange, writes=False), 0) if ready else None
+        self.outcomes = self.ask(design)
         return {}
-
-
-def hearing(exercise: Exercise, questions: list[Any]) -> Hearing | None:
-    """For an exercise that needs one: the others are asked all that there is at once."""
-    if exercise.kind == "test":
-        return OfTest([exercise.functions[i] for i in questions])
-    return OfDesign(exercise, questions) if exercise.evidence else None

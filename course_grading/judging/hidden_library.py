@@ -16,7 +16,7 @@ PACKAGES = ("course_lib", "course_lab")
 
 
 @contextmanager
-def withheld(names: Iterable[str]) -> Iterator[None]:
+def hidden_library(names: Iterable[str]) -> Iterator[None]:
     """Functions, and classes, that PACKAGES call by one of these names raise RuntimeError."""
     chosen, functions = set(names), set()
     for home, module in list(sys.modules.items()):

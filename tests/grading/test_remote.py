@@ -7,23 +7,23 @@ import json
 import pytest
 import torch
 
-from course_grading.judging.far import Far, Line, connected, written
+from course_grading.judging.remote import Line, RemoteCallable, as_json, connected
 from course_lib.encodings import ALiBi, PositionScheme
 from course_lib.model import DecoderConfig
 
 
-def far(thing):
-    return Far(connected(thing), 0)
+def connected_to(thing):
+    return RemoteCallable(connected(thing), 0)
 
 
 def over_json(thing):
     """The same, with each message as text, as between two processes."""
-    there = Line(lambda message: json.loads(written(here.serve(message))), thing, writes=False)
-    here = Line(lambda message: json.loads(written(there.serve(message))))
-    return Far(here, 0)
+    there = Line(lambda message: json.loads(as_json(here.serve(message))), thing, writes=False)
+    here = Line(lambda message: json.loads(as_json(there.serve(message))))
+    return RemoteCallable(here, 0)
 
 
-both = pytest.mark.parametrize("reach", [far, over_json])
+both = pytest.mark.parametrize("reach", [connected_to, over_json])
 
 
 @both
