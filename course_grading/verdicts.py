@@ -28,7 +28,7 @@ class Verdict:
     points: int = 0
     message: str = ""
     mistake: str | None = None
-    alike: str = field(default="", compare=False)
+    fingerprint: str = field(default="", compare=False)
     """The same for answers that failed in the same way on the same questions."""
     pictured: tuple[Tensor, Tensor] | None = field(default=None, compare=False)
     """Expected and got, where a picture shows more than the message."""
@@ -50,7 +50,7 @@ class Verdict:
             "points": self.points,
             "message": self.message,
             "mistake": self.mistake,
-            "alike": self.alike,
+            "alike": self.fingerprint,
         }
 
 

@@ -99,7 +99,7 @@ def grade_class(arguments: Arguments) -> int:
     store = Store(arguments.out)
     waiting: dict[Who, list[Sheet]] = defaultdict(list)
     for (who, _), sheet in sheets.items():
-        if not store.known(who, sheet.key):
+        if not store.has(who, sheet.key):
             waiting[who].append(sheet)
     work = [engine.Work(who, tuple(of_learner)) for who, of_learner in waiting.items()]
     done = len(sheets) - sum(map(len, waiting.values()))

@@ -57,13 +57,13 @@ class Store:
             with self.path.open("ab") as file:
                 file.write(b"\n")
 
-    def known(self, learner: Who, key: str) -> bool:
+    def has(self, learner: Who, key: str) -> bool:
         """Whether this notebook of this learner has its result."""
         return (learner, key) in self.results
 
     def add(self, learner: Who, result: dict[str, Any]) -> None:
         """Keep a result: it is on the disk then. Only the first one of a notebook counts."""
-        if self.known(learner, result["key"]):
+        if self.has(learner, result["key"]):
             return
         result = {"learner": learner[0], "number": learner[1], **result}
         try:

@@ -30,7 +30,7 @@ class Other:
     type: str
 
 
-def holds(dtype: torch.dtype) -> bool:
+def can_encode(dtype: torch.dtype) -> bool:
     """Whether tensors of this dtype can be encoded."""
     return str(dtype).removeprefix("torch.") in DTYPES
 
@@ -44,7 +44,7 @@ def encode(value: Any) -> Any:
     if isinstance(value, numbers.Real):
         number = float(value)
         return number if math.isfinite(number) else {"float": str(number)}
-    if isinstance(value, Tensor) and holds(value.dtype):
+    if isinstance(value, Tensor) and can_encode(value.dtype):
         return _encode_tensor(value)
     if isinstance(value, list):
         return [encode(item) for item in value]

@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from course_grading.exercise.values import DTYPES, decode, elements, encode, holds
+from course_grading.exercise.values import DTYPES, can_encode, decode, elements, encode
 from course_lib.encodings.scheme import DOORS, PositionScheme
 from course_lib.model import DecoderConfig
 
@@ -135,7 +135,7 @@ class Line:
             return {"yours": remote._number}
         if callable(value):
             return self._numbered(value)
-        if isinstance(value, Tensor) and holds(value.dtype):
+        if isinstance(value, Tensor) and can_encode(value.dtype):
             return {"plain": value.detach().clone()}
         plain = encode(value)
         if isinstance(plain, dict) and "other" in plain:

@@ -53,7 +53,7 @@ class Graded:
             "max_points": self.max_points,
             "verdict": self.verdict.verdict,
             "mistake": self.verdict.mistake,
-            "alike": self.verdict.alike,
+            "alike": self.verdict.fingerprint,
             "message": self.message,
         }
 

@@ -232,7 +232,7 @@ class Judge:
                 verdict = judge(exercise, questions, outcomes)
                 verdict = replace(verdict, message=f"{verdict.message}\n{note}".strip())
                 if verdict.verdict == "failed" and self.plan.seed is not None:
-                    verdict = replace(verdict, alike=kind.fingerprint(questions, outcomes))
+                    verdict = replace(verdict, fingerprint=kind.fingerprint(questions, outcomes))
             except Exception as error:  # whatever a kernel sends, the other exercises are graded
                 message = f"the answer could not be judged: {error!r:.300}"
                 verdict = Verdict("error", message=message)

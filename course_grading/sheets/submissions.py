@@ -111,12 +111,12 @@ def _elsewhere(folder: Path, sheets: dict[str, Path]) -> str:
 def recognised(path: Path, sheets: dict[str, Path]) -> list[Path]:
     """The released sheets whose answers or checks are in the file at `path`."""
     try:
-        return alike(notebooks.read(path), sheets)
+        return sheets_with(notebooks.read(path), sheets)
     except NotebookError:
         return []
 
 
-def alike(cells: list[Cell], sheets: dict[str, Path]) -> list[Path]:
+def sheets_with(cells: list[Cell], sheets: dict[str, Path]) -> list[Path]:
     """The released sheets whose answers or checks are among these cells.
 
     There are several if they are of an earlier release's sheet that was split since.

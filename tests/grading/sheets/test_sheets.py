@@ -16,7 +16,7 @@ from course_grading.sheets import release
 from course_grading.sheets.notebooks import read
 from course_grading.specs import EXERCISES, SHEETS, sheet_of
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 LESSONS = ROOT / "notebooks"
 WITH_LESSON = [name for name in SHEETS if (LESSONS / f"{name}.ipynb").exists()]
 every_sheet = pytest.mark.parametrize("name", SHEETS)
