@@ -11,7 +11,7 @@ from course_grading.exercise.domain import Argument, Tensors, as_view
 from course_grading.exercise.values import ROUNDINGS, encode
 from course_lib.errors import CourseError
 
-Kind = Literal["implement", "repair", "predict", "measure", "test", "design"]
+KindName = Literal["implement", "repair", "predict", "measure", "test", "design"]
 STUB = "replace this line by your code"
 """What a released function says, as NotImplementedError, until somebody writes it."""
 Case = Mapping[str, Any]
@@ -63,7 +63,7 @@ class Version:
 class Exercise:
     """One exercise: what all kinds of them have. The learner defines `name`."""
 
-    kind: ClassVar[Kind]
+    kind: ClassVar[KindName]
     slug: str
     """For machines: in cell ids, results and links."""
     title: str

@@ -143,7 +143,7 @@ class Kind(Generic[E]):
 
 
 class Numbers(Kind[Value]):
-    """Predict and Measure."""
+    """A number, of Predict and Measure."""
 
     way = "number"
 
@@ -188,7 +188,7 @@ F = TypeVar("F", bound=Function)
 
 
 class Functions(Kind[F]):
-    """Implement and Repair."""
+    """A function with one right value for each case, of Implement and Repair."""
 
     way = "function"
 
@@ -260,7 +260,7 @@ def _to_show(problems: list[Problem | None]) -> int:
 
 
 class Designs(Functions[Design]):
-    """Design. Its evidence calls the answer more than once, so it is not asked again."""
+    """A function of Design. Evidence calls the answer more than once, so nothing asks it again."""
 
     def __init__(self, exercise: Design):
         super().__init__(exercise)
@@ -317,7 +317,7 @@ TWO_THINGS = (
 
 
 class Tests(Kind[WriteTest]):
-    """WriteTest: a question is the number of a version."""
+    """A test, of WriteTest, which is asked about versions: a question is the number of one."""
 
     way = "test"
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -17,11 +17,12 @@ from hypothesis import strategies as st
 from sample_specs import EXERCISES, NUMBER, POSITIVE, TEST, a_test, careless_test, function, scaled
 
 from course_grading import checking, exercise, specs
-from course_grading.exercise import STUB, Exercise, Mistake
+from course_grading.exercise import STUB, Exercise, KindName, Mistake
 from course_grading.exercise.domain import as_view
 from course_grading.exercise.values import allowed, decode, difference, encode, short
 from course_grading.judging import ask_all, draw, judge
 from course_grading.judging.comparing import SECOND_CALL, Right, disagreement
+from course_grading.judging.kinds import KINDS
 from course_grading.verdicts import Verdict
 from course_lab.figures.style import png
 
@@ -395,3 +396,7 @@ def test_a_wrong_number_is_not_called_a_number_of_the_wrong_type():
     bits = specs.EXERCISES["long-corpus-bits"]
     nearly = verdict_on(bits, lambda losses, counted: losses[counted].mean() / 0.693)
     assert nearly.verdict == "failed" and nearly.mistake != "a Python number instead of a tensor"
+
+
+def test_every_kind_of_exercise_is_asked_and_judged_in_one_way() -> None:
+    assert {*KINDS} == {*get_args(KindName)} == {one.kind for one in specs.EXERCISES.values()}
