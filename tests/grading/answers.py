@@ -39,12 +39,12 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from course_grading.judging import judge
-from course_grading.judging.asking import Outcome, ask_all, draw
+from course_grading.judging import ask_all, draw, judge
+from course_grading.judging.asking import Outcome
 from course_grading.judging.forbidden import forbidden_in_cells, shortcut
-from course_grading.judging.verdicts import Verdict
 from course_grading.sheets.notebooks import AFTERWARDS, read
 from course_grading.specs import EXERCISES, SUBJECTS, sheet_of
+from course_grading.verdicts import Verdict
 
 FOLDER = Path(__file__).parents[1] / "answers"
 SOLUTIONS = Path(__file__).parents[2] / "solutions"

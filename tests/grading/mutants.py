@@ -26,8 +26,7 @@ import torch
 from answers import equal, sheet_cells
 
 from course_grading.exercise import Exercise
-from course_grading.judging import judge
-from course_grading.judging.asking import ask_all, draw
+from course_grading.judging import ask_all, draw, judge
 from course_grading.specs import EXERCISES, sheet_of
 
 SECONDS = 8.0

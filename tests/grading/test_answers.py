@@ -13,10 +13,11 @@ from samples import SLOW_TOO
 from torch import Tensor
 
 from course_grading.exercise import Exercise, Function
-from course_grading.judging.asking import Outcome, ask_all
-from course_grading.judging.comparing import weighed
+from course_grading.exercise.values import decode
+from course_grading.judging import ask_all
+from course_grading.judging.asking import Outcome
+from course_grading.judging.kinds import kind_of
 from course_grading.specs import EXERCISES, sheet_of
-from course_grading.values import decode
 
 NEWEST = "third"  # of the rounds written blind; the older ones run with the slow tests
 
@@ -98,7 +99,7 @@ def _is_true(exercise: Exercise, questions: list[Any], outcomes: list[Outcome], 
     named = [mistake for mistake in exercise.mistakes if mistake.name == name]
     asked = [exercise.reference, *(mistake.answer for mistake in named)]
     right, *theirs, mine = (
-        list(map(_plain, weighed(exercise, questions, one)))
+        list(map(_plain, kind_of(exercise).weighed(questions, one)))
         for one in (*(ask_all(exercise, one, questions) for one in asked), outcomes)
     )
     if exercise.kind == "test":
