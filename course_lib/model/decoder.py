@@ -130,12 +130,9 @@ class Attention(nn.Module):
 class Block(nn.Module):
     """Attention, then a network of two layers, each added to what came in (pre-norm)."""
 
-    def __init__(
-        self, config: DecoderConfig, scheme: PositionScheme, layer: int,
-        window: int | None = None, sinks: bool = False,
-    ) -> None:  # fmt: skip
+    def __init__(self, config: DecoderConfig, attention: Attention) -> None:
         super().__init__()
-        self.attention = Attention(config, scheme, layer, window, sinks)
+        self.attention = attention
         self.norm1, self.norm2 = nn.LayerNorm(config.dim), nn.LayerNorm(config.dim)
         self.up = nn.Linear(config.dim, config.hidden_dim)
         self.down = nn.Linear(config.hidden_dim, config.dim)
@@ -165,16 +162,14 @@ class Decoder(nn.Module):
     ) -> None:  # fmt: skip
         super().__init__()
         self.config = config
-        schemes = [
-            scheme if isinstance(scheme, PositionScheme) else scheme(layer)
-            for layer in range(config.num_layers)
-        ]
+        layers = range(config.num_layers)
+        schemes = [scheme if isinstance(scheme, PositionScheme) else scheme(n) for n in layers]
+        sizes = [windows(n) if callable(windows) else windows for n in layers]
         self.first_scheme = schemes[0]
         self.axes = schemes[0].axes
         self.embedding = nn.Embedding(config.vocab_size, config.dim)
         self.blocks = nn.ModuleList(
-            self._block(s, layer, windows(layer) if callable(windows) else windows, sinks)
-            for layer, s in enumerate(schemes)
+            self._block(Attention(config, schemes[n], n, sizes[n], sinks)) for n in layers
         )
         self.norm = self._norm()
         self.to_scores = nn.Linear(config.dim, config.vocab_size, bias=False)
@@ -184,10 +179,8 @@ class Decoder(nn.Module):
     def embedding_scale(self) -> float:
         return math.sqrt(self.config.dim)
 
-    def _block(
-        self, scheme: PositionScheme, layer: int, window: int | None, sinks: bool
-    ) -> nn.Module:
-        return Block(self.config, scheme, layer, window, sinks)
+    def _block(self, attention: Attention) -> nn.Module:
+        return Block(self.config, attention)
 
     def _norm(self) -> nn.Module:
         return nn.LayerNorm(self.config.dim)

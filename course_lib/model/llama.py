@@ -23,12 +23,9 @@ class LlamaConfig(DecoderConfig):
 class LlamaBlock(nn.Module):
     """Attention, then a gated network, each added to what came in, with RMS norms before them."""
 
-    def __init__(
-        self, config: LlamaConfig, scheme: PositionScheme, layer: int,
-        window: int | None = None, sinks: bool = False,
-    ) -> None:  # fmt: skip
+    def __init__(self, config: LlamaConfig, attention: Attention) -> None:
         super().__init__()
-        self.attention = Attention(config, scheme, layer, window, sinks)
+        self.attention = attention
         self.norm1, self.norm2 = (nn.RMSNorm(config.dim, config.norm_epsilon) for _ in range(2))
         self.gate = nn.Linear(config.dim, config.hidden_dim, bias=False)
         self.up = nn.Linear(config.dim, config.hidden_dim, bias=False)
@@ -66,10 +63,8 @@ class Llama(Decoder):
     def embedding_scale(self) -> float:
         return 1.0
 
-    def _block(
-        self, scheme: PositionScheme, layer: int, window: int | None, sinks: bool
-    ) -> nn.Module:
-        return LlamaBlock(self.config, scheme, layer, window, sinks)
+    def _block(self, attention: Attention) -> nn.Module:
+        return LlamaBlock(self.config, attention)
 
     def _norm(self) -> nn.Module:
         return nn.RMSNorm(self.config.dim, self.config.norm_epsilon)
