@@ -23,7 +23,7 @@ from course_lib.encodings import (
     ntk_aware,
     rotary_frequencies,
 )
-from course_lib.encodings.extension import OLD_NAMES, ROPE_TYPES
+from course_lib.encodings.rope_parameters import OLD_NAMES, ROPE_TYPES
 from course_lib.errors import CourseError
 
 ORIGINAL = "original_max_position_embeddings"
