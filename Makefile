@@ -58,8 +58,7 @@ mutants: test-environment ## change every solution a little, and see which chang
 	@"$(VENV)/bin/python" tests/grading/mutants.py $(ARGS)
 
 zoo: core-environment ## train and measure every scheme again (hours), going on where it was stopped
-	@"$(VENV)/bin/course" zoo $(ARGS)
-	@"$(VENV)/bin/course" zoo --tier longer
+	@"$(VENV)/bin/course" measure zoo $(ARGS)
 	@$(run) tools.pages results
 
 site: site-environment ## build the web pages into site/, and with ARGS=serve show them

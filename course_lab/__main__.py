@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,6 @@ from course_lab.rope import report as rope_report
 from course_lab.rope.advice import advice
 from course_lab.studies import budgets, costs, grids, interventions, layers, released, short
 from course_lab.studies import zoo as making
-from course_lab.studies.questions import QUESTIONS
 from course_lab.studies.study import Study
 from course_lab.training import corpus
 from course_lab.training.checkpoints import Checkpoint, save_weights
@@ -33,56 +31,18 @@ def _count(text: str) -> int:
     return int(text)
 
 
-def make_budgets(arguments: Arguments) -> int:
-    """Measure how the lessons' short trainings go on with more steps (hours): what is missing."""
-    wanted = _known(arguments.questions, QUESTIONS)
-    _make(budgets.STUDY, arguments, [u for slug in wanted for u in budgets.units_of(slug)])
-    return 0
+STUDIES: tuple[Study[Any], ...] = (
+    making.STUDY, layers.STUDY, budgets.STUDY, short.STUDY, interventions.STUDY, costs.STUDY,
+    released.STUDY, grids.STUDY,
+)  # fmt: skip
 
 
-def make_report_card(arguments: Arguments) -> int:
-    """Measure what a report card sets beside a scheme of your own (an hour): what is missing."""
-    _make(short.STUDY, arguments)
-    return 0
-
-
-def make_costs(arguments: Arguments) -> int:
-    """Measure what the schemes cost in training, by batch and length: what is missing."""
-    kinds = [arguments.only] if arguments.only else costs.KINDS
-    _make(costs.STUDY, arguments, [unit for unit in costs.units() if unit.kind in kinds])
-    return 0
-
-
-def make_interventions(arguments: Arguments) -> int:
-    """Change what is said to be a cause, alone, and measure the zoo's models again (an hour)."""
-    _make(interventions.STUDY, arguments)
-    return 0
-
-
-def make_released(arguments: Arguments) -> int:
-    """Measure the released model of lesson 16 (hours; `make model` brings it): what is missing."""
-    wanted = _known(arguments.questions, released.QUESTIONS)
-    _make(released.STUDY, arguments, [u for u in released.units() if u.question in wanted])
-    return 0
-
-
-def make_grids(arguments: Arguments) -> int:
-    """Train models that read grids of letters, for lesson 18 (two hours): what is missing."""
-    wanted = _known(arguments.questions, grids.QUESTIONS)
-    _make(grids.STUDY, arguments, [u for u in grids.every_unit() if u.question in wanted])
-    return 0
-
-
-def _known(asked: list[str], there: Iterable[str]) -> list[str]:
-    """The questions that are asked for, or all. Raises CourseError for one that is not there."""
-    for name in asked:
-        if name not in there:
-            raise CourseError(f"there is no question {name!r}; there are {', '.join(there)}")
-    return asked or [*there]
-
-
-def _make(study: Study[Any], arguments: Arguments, units: list[Any] | None = None) -> None:
+def measure(arguments: Arguments) -> int:
+    """Measure again what a study is missing, or what is stale; Ctrl-C loses one unit at most."""
+    study: Study[Any] = arguments.study
+    units = study.chosen(arguments.names, arguments.seeds)
     study.make(units, arguments.jobs, arguments.scheduler, arguments.recheck)
+    return 0
 
 
 def show_rope(arguments: Arguments) -> int:
@@ -143,34 +103,17 @@ def _train(arguments: Arguments) -> None:
     )
 
 
-def make_zoo(arguments: Arguments) -> int:
-    """Train and measure the whole zoo (hours), continuing where it was stopped."""
-    longer = arguments.tier == "longer"
-    schemes = arguments.schemes or (making.LONGER if longer else tuple(zoo.RECIPES))
-    seeds = arguments.seeds or ((0,) if longer else zoo.SEEDS)
-    making.make(
-        arguments.tier, schemes, seeds, arguments.jobs,
-        scheduler=arguments.scheduler, recheck=arguments.recheck,
-    )  # fmt: skip
-    return 0
-
-
-def make_layers(arguments: Arguments) -> int:
-    """Train and measure models whose layers differ, for lesson 17 (hours): what is missing."""
-    layers.check_patterns(arguments.patterns)
-    layers.make(
-        arguments.patterns or tuple(zoo.LAYERED), arguments.seeds or zoo.SEEDS, arguments.jobs,
-        arguments.scheduler, arguments.recheck,
-    )  # fmt: skip
-    return 0
-
-
-def add_commands(commands: Commands) -> None:
-    """All commands of the laboratory, with their options."""
-    tiers: dict[str, Any] = {"choices": tuple(zoo.TIERS), "default": "small"}
-
-    def add_study(name: str, run: Callable[[Arguments], int]) -> argparse.ArgumentParser:
-        command = add_command(commands, name, run)
+def add_measure(commands: Commands) -> None:
+    """`course measure`, with the studies as its commands."""
+    studies = add_command(commands, "measure", measure).add_subparsers(
+        required=True, metavar="STUDY"
+    )
+    for study in STUDIES:
+        command = studies.add_parser(study.name, help=study.about, description=study.about)
+        command.set_defaults(study=study, seeds=())
+        command.add_argument("names", nargs="*", help="a part of it; a wrong name lists them all")
+        if study.weights:
+            command.add_argument("--seeds", type=int, nargs="+", help="(default: the study's)")
         command.add_argument("--jobs", type=_count, default=1, help="at a time (default: 1)")
         command.add_argument(
             "--scheduler",
@@ -181,34 +124,20 @@ def add_commands(commands: Commands) -> None:
         command.add_argument("--recheck", type=_count, default=0, metavar="N",
                              help="where only code has changed: measure N, and if they come out as "
                              "they were, keep the rest")  # fmt: skip
-        return command
 
-    command = add_study("budgets", make_budgets)
-    command.add_argument("questions", nargs="*", help="some of them; a wrong name lists them all")
-    add_study("report-card", make_report_card)
-    add_study("interventions", make_interventions)
-    command = add_study("released", make_released)
-    command.add_argument("questions", nargs="*", help="some of them; a wrong name lists them all")
-    command = add_study("grids", make_grids)
-    command.add_argument("questions", nargs="*", help="some of them; a wrong name lists them all")
-    command = add_study("costs", make_costs)
-    command.add_argument("--only", choices=costs.KINDS, help="memory takes seconds, time minutes")
+
+def add_commands(commands: Commands) -> None:
+    """All commands of the laboratory, with their options."""
+    add_measure(commands)
     command = add_command(commands, "train", train_scheme)
     command.add_argument("scheme", help="such as rope; a wrong name lists them all")
     command.add_argument("--seed", type=int, default=0)
     command.add_argument("--steps", type=_count, help="(default: as in the zoo)")
-    command.add_argument("--tier", **tiers)
+    command.add_argument("--tier", choices=tuple(zoo.TIERS), default="small")
     command.add_argument("--text", type=Path, help="a file or folder to train on instead")
     command.add_argument("--to", type=Path, default=Path("runs"), metavar="DIR")
     command.add_argument("--resume", action="store_true", help="continue from the checkpoint")
     command.add_argument("--compile", action="store_true", help="needs a C++ compiler")
-    command = add_study("zoo", make_zoo)
-    command.add_argument("schemes", nargs="*", help="some of the schemes (default: the tier's)")
-    command.add_argument("--tier", **tiers)
-    command.add_argument("--seeds", type=int, nargs="+", help="(default: the tier's)")
-    command = add_study("layers", make_layers)
-    command.add_argument("patterns", nargs="*", help="some of them; a wrong name lists them all")
-    command.add_argument("--seeds", type=int, nargs="+", help="(default: 0, 1 and 2)")
     command = add_command(commands, "rope", show_rope)
     command.add_argument("config", type=Path, help="a config.json, or a folder with one")
     command.add_argument("--original-length", type=_count, metavar="N",

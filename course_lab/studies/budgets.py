@@ -3,7 +3,7 @@
 A lesson trains for seconds, so what its model cannot do may be what it has not learned yet. Here
 every question that a lesson trains for is asked after 1, 2, 5 and 10 times the lesson's own steps.
 Each point is a training of its own, whose learning rate falls to zero at its end; the first is the
-lesson's own model. `course budgets` measures what is missing.
+lesson's own model. `course measure budgets` measures what is missing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from course_lab.instruments.stretching import stretched
 from course_lab.machine import device
 from course_lab.studies import questions
 from course_lab.studies.questions import QUESTIONS, STRETCHES, exam, model_for
-from course_lab.studies.study import Entry, Result, Study, classes_of
+from course_lab.studies.study import Entry, Kind, Result, Study, classes_of
 from course_lab.training import tasks
 from course_lab.training.loop import Training, train
 from course_lab.training.tasks import Batch
@@ -139,14 +139,18 @@ def _plain(value: Any) -> Any:
     return value.__name__ if callable(value) else value
 
 
-# Making and reading ---------------------------------------------------------------------------
+def kinds() -> list[Kind[Unit]]:
+    """Each question is one."""
+    return [Kind(slug, units_of, measure, settings, code) for slug in QUESTIONS]
 
 
-def every_unit() -> list[Unit]:
-    return [unit for slug in QUESTIONS for unit in units_of(slug)]
+STUDY = Study(
+    "budgets", "The short trainings of the lessons, to ten times their steps (hours).", Unit,
+    kinds(),
+)  # fmt: skip
 
 
-STUDY = Study("budgets", Unit, every_unit, settings, code, measure)
+# Reading --------------------------------------------------------------------------------------
 
 
 def records(slug: str) -> list[Entry]:

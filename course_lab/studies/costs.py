@@ -1,22 +1,23 @@
 """What each scheme costs in training, beside a model without positions: memory and time.
 
 A cost that is paid once for a batch weighs less in a larger batch, so it is measured at several
-batches and lengths. `course costs` measures all of it: memory takes seconds, times half an hour,
-and they mean something only if nothing else keeps the machine busy.
+batches and lengths. `course measure costs` measures all of it: memory takes seconds, times half an
+hour, and they mean something only if nothing else keeps the machine busy.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from course_lab import zoo
 from course_lab.instruments import costs
 from course_lab.instruments.costs import bytes_kept, bytes_kept_at, seconds_per_step
-from course_lab.studies.study import Entry, Result, Study, classes_of
+from course_lab.studies.study import Entry, Kind, Result, Study, classes_of
+from course_lib.model import Decoder
 from course_lib.model.attention import attend
 
 __all__ = ["bytes_kept", "bytes_kept_at", "seconds_per_step"]
-KINDS = ("memory", "time")
 BATCHES = (1, 8, 32)
 LENGTHS = (128, 512, 2048)
 
@@ -29,19 +30,23 @@ class Unit(NamedTuple):
     length: int
 
 
-def units() -> list[Unit]:
-    return [Unit(kind, batch, length) for kind in KINDS for batch in BATCHES for length in LENGTHS]
+def memory(unit: Unit) -> Result:
+    """Bytes that each scheme keeps."""
+    sizes = unit.batch, unit.length
+    return _beside_none({name: bytes_kept_at(model, *sizes) for name, model in _models().items()})
 
 
-def measure(unit: Unit) -> Result:
-    """Bytes or seconds of each scheme, and how many times those of no position they are."""
-    tier = zoo.TIERS["small"]
-    models = {name: zoo.build(name, tier) for name in zoo.RECIPES}
-    values: dict[str, float | None]
-    if unit.kind == "memory":
-        values = {name: bytes_kept_at(m, unit.batch, unit.length) for name, m in models.items()}
-    else:
-        values = seconds_per_step(models, unit.batch, unit.length)
+def time(unit: Unit) -> Result:
+    """Seconds that a step of each scheme takes."""
+    return _beside_none(seconds_per_step(_models(), unit.batch, unit.length))
+
+
+def _models() -> dict[str, Decoder]:
+    return {name: zoo.build(name, zoo.TIERS["small"]) for name in zoo.RECIPES}
+
+
+def _beside_none(values: Mapping[str, float | None]) -> Result:
+    """What each scheme costs, and how many times what no position does."""
     plain = values["none"]
     return Result([
         {
@@ -52,20 +57,29 @@ def measure(unit: Unit) -> Result:
     ])  # fmt: skip
 
 
-def settings(unit: Unit) -> Entry:
-    """The sizes of the models."""
+def units_of(kind: str) -> list[Unit]:
+    return [Unit(kind, batch, length) for batch in BATCHES for length in LENGTHS]
+
+
+def _sizes(unit: Unit) -> Entry:
     return zoo.TIERS["small"].settings()
 
 
-def code(unit: Unit) -> list[Any]:
-    """What is counted. Times belong to a day and a machine, not to each change of the code."""
-    if unit.kind == "time":
-        return [costs.step, seconds_per_step]
-    models = (zoo.build(name, zoo.TIERS["small"]) for name in zoo.RECIPES)
-    return [*{part: None for model in models for part in classes_of(model)}, attend, costs]
+def _counted(unit: Unit) -> list[Any]:
+    classes = {part: None for model in _models().values() for part in classes_of(model)}
+    return [*classes, attend, costs]
 
 
-STUDY = Study("costs", Unit, units, settings, code, measure)
+STUDY = Study(
+    "costs", "Memory and time of a training step, by batch and length (half an hour).",
+    Unit,
+    kinds=(
+        Kind("memory", units_of, memory, _sizes, _counted),
+        Kind("time", units_of, time, _sizes, lambda unit: [costs.step, seconds_per_step]),
+    ),
+)  # fmt: skip
+"""Times belong to a day and a machine, not to each change of the code."""
+KINDS = tuple(kind.name for kind in STUDY.kinds)
 
 
 def results() -> list[Entry]:

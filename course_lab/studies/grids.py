@@ -1,6 +1,7 @@
 """What if a text is not a line? Small models that are asked about places in grids of letters.
 
-`course grids` trains them on grids of 8 x 8, and asks them in grids of other shapes as well.
+`course measure grids` trains them on grids of 8 x 8, and asks them in grids of other shapes as
+well.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from torch import Tensor
 
 from course_lab.findings import Measured
 from course_lab.machine import device
-from course_lab.studies.study import Entry, Result, Study, classes_of
+from course_lab.studies.study import Entry, Kind, Result, Study, classes_of
 from course_lab.training import grids, tasks
 from course_lab.training.grids import GridReader, Numbering, Shape
 from course_lab.training.loop import Training, train
@@ -116,7 +117,7 @@ def shapes_of(slug: str) -> tuple[Shape, ...]:
 
 
 def units_of(slug: str) -> list[Unit]:
-    """All trainings for a question."""
+    """All trainings for a question, the shortest first."""
     question = QUESTIONS[slug]
     return [
         Unit(slug, name, seed, multiple * question.steps)
@@ -124,11 +125,6 @@ def units_of(slug: str) -> list[Unit]:
         for name in question.variants
         for seed in SEEDS
     ]
-
-
-def every_unit() -> list[Unit]:
-    """All trainings, the shortest first."""
-    return sorted((u for slug in QUESTIONS for u in units_of(slug)), key=lambda unit: unit.steps)
 
 
 def untrained(variant: str, seed: int = 0) -> GridReader:
@@ -273,7 +269,10 @@ def code(unit: Unit) -> list[Any]:
     return [*used, within, near_hidden, as_in_training] if unit.question == "letter" else used
 
 
-STUDY = Study("grids", Unit, every_unit, settings, code, measure)
+STUDY = Study(
+    "grids", "Models that read grids of letters, for lesson 18 (two hours).", Unit,
+    kinds=[Kind(slug, units_of, measure, settings, code) for slug in QUESTIONS],
+)  # fmt: skip
 
 
 # Reading ------------------------------------------------------------------------------------------

@@ -1,13 +1,13 @@
 """What is said to be a cause, tested: interventions and their controls, on the same bytes.
 
-`course interventions` runs all of them on the zoo's models; `changed` reads what it measured. A
-lesson that names a cause looks it up here, or calls the same functions.
+`course measure interventions` runs all of them on the zoo's models; `changed` reads what it
+measured. A lesson that names a cause looks it up here, or calls the same functions.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import combinations
 from statistics import fmean
@@ -37,7 +37,7 @@ from course_lab.instruments.interventions import (
     with_pairs,
 )
 from course_lab.instruments.stretching import BASE, METHODS, stretched, tuned
-from course_lab.studies.study import Entry, Result, Study, classes_of
+from course_lab.studies.study import Entry, Kind, Result, Study, Weights, classes_of
 from course_lab.training.corpus import python_source
 from course_lib.encodings import ScaledFrequencies, yarn
 from course_lib.errors import CourseError
@@ -298,6 +298,8 @@ class Experiment(NamedTuple):
     schemes: tuple[str, ...] = ("rope",)
     passages: int = 8
     """An experiment has many cases; these are enough for errors of some hundredths of a bit."""
+    further: Mapping[str, Any] = {}
+    """Settings of its own."""
 
 
 EXPERIMENTS = {
@@ -314,7 +316,7 @@ EXPERIMENTS = {
     "warm": Experiment(warm),
     "double": Experiment(double),
     "hide": Experiment(hide, ("rope", "alibi")),
-    "read far": Experiment(read_far),
+    "read far": Experiment(read_far, further={"tuned_for": TUNED_FOR}),
     "late places": Experiment(late_places, ("rope", "alibi", "sinusoidal", "t5")),
     "shift places": Experiment(shift_places, ("rope", "none", "sinusoidal", "learned")),
     "new or many": Experiment(new_or_many, tuple(zoo.RECIPES), passages=4),
@@ -323,13 +325,12 @@ EXPERIMENTS = {
 }
 
 
-def units() -> list[Unit]:
-    """Every experiment with every model for it whose weights are here, seed 0 first."""
+def units_of(experiment: str) -> list[Unit]:
+    """An experiment with every model for it whose weights are here, seed 0 first."""
     return [
-        Unit(name, scheme, seed)
+        Unit(experiment, scheme, seed)
         for seed in zoo.SEEDS
-        for name, experiment in EXPERIMENTS.items()
-        for scheme in experiment.schemes
+        for scheme in EXPERIMENTS[experiment].schemes
         if zoo.weights_path(scheme, seed).exists()
     ]
 
@@ -349,11 +350,9 @@ def measure(unit: Unit) -> Result:
 
 
 def settings(unit: Unit) -> Entry:
-    """The model, by its weights, and how it is measured."""
-    path = zoo.weights_path(unit.scheme, unit.seed)
-    weights = zoo.checksum(path) if path.exists() else None
-    measured = {"weights": weights, "passages": EXPERIMENTS[unit.experiment].passages}
-    return measured | ({"tuned_for": TUNED_FOR} if unit.experiment == "read far" else {})
+    """How the model is measured."""
+    experiment = EXPERIMENTS[unit.experiment]
+    return {"passages": experiment.passages, **experiment.further}
 
 
 def code(unit: Unit) -> list[Any]:
@@ -372,7 +371,16 @@ def bits_of(
     return bits_by_length(case.model, data, [case.length], passages)[0]
 
 
-STUDY = Study("interventions", Unit, units, settings, code, measure)
+def weights(unit: Unit) -> Weights[Unit]:
+    """Those of the zoo."""
+    return Weights(zoo.weights_path(unit.scheme, unit.seed))
+
+
+STUDY = Study(
+    "interventions", "The zoo's models, with what is said to be a cause changed alone (an hour).",
+    Unit, weights=weights, named=("experiment", "scheme"),
+    kinds=[Kind(name, units_of, measure, settings, code) for name in EXPERIMENTS],
+)  # fmt: skip
 
 
 def changed(experiment: str, variant: str, length: int, scheme: str = "rope") -> list[Measured]:

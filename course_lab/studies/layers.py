@@ -1,14 +1,14 @@
 """Which layers need positions? Models of the zoo's small tier whose layers differ.
 
-`course layers` trains the patterns of `zoo.LAYERED`, and measures them as `course zoo` measures
-RoPE and a model without positions, which stand beside them. It takes RoPE out of trained models and
-trains them on, and it warms queries by their position.
+`course measure layers` trains the patterns of `zoo.LAYERED`, and measures them as the zoo's study
+measures RoPE and a model without positions, which stand beside them. It takes RoPE out of trained
+models and trains them on, and it warms queries by their position.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from statistics import fmean
 from typing import Any, NamedTuple
 
@@ -29,10 +29,9 @@ from course_lab.instruments.stretching import tuned
 from course_lab.machine import device
 from course_lab.studies import budgets
 from course_lab.studies import zoo as making
-from course_lab.studies.study import Entry, Result, Study, classes_of
+from course_lab.studies.study import Entry, Kind, Result, Study, Weights, classes_of
 from course_lab.training.corpus import python_source
 from course_lib import encodings as enc
-from course_lib.errors import CourseError
 from course_lib.model import Decoder
 
 TIER = zoo.TIERS["small"]
@@ -43,8 +42,6 @@ ARMS = ("rotation dropped", "rotation kept", "never had positions")
 FREE = ("none_in_last", "window_none_in_full")
 WARMED = ("none", *FREE)
 COMPARED = ("rope", "none_in_last", "window", "window_none_in_full")
-OTHERS = {"hidden": FREE, "foretold": COMPARED, "cut": COMPARED, "warmed": WARMED}
-"""What else is measured, and of which models."""
 SCALES = (0.1, 0.3)
 CONSTANTS = (1.0, 1.1, 1.2, 1.4)
 FEW_LENGTHS = (512, 2048)
@@ -60,69 +57,25 @@ CUT: dict[str, dict[int, int | None]] = {
 
 
 class Unit(NamedTuple):
-    """What is measured at once.
-
-    `kind` is "trained" (weights), "measured" (bits at every length), "read" (whether the model
-    looks letters up), "hidden" (the same, with keys hidden from the last layer), "foretold" (which
-    bytes it pays less for), "cut" (with other windows), "warmed" (with a temperature by position in
-    the layers without positions), or "tuned", where `pattern` is one of ARMS.
-    """
+    """What is measured at once: see STUDY. `pattern` is one of ARMS where a model is trained on."""
 
     kind: str
     pattern: str
     seed: int
 
 
-def units(
-    patterns: Iterable[str] = tuple(zoo.LAYERED), seeds: Iterable[int] = zoo.SEEDS
-) -> tuple[list[Unit], list[Unit]]:
-    """The trainings, and what needs their weights or those of the zoo."""
-    patterns, seeds = tuple(patterns), tuple(seeds)
-    kinds = ("measured", "read")
-    rest = [Unit(kind, p, seed) for seed in seeds for p in patterns for kind in kinds]
-    for kind, asked in OTHERS.items():
-        rest += [Unit(kind, p, s) for s in seeds for p in asked if p in (*patterns, "none", "rope")]
-    rest += [Unit("tuned", arm, seed) for seed in seeds for arm in ARMS]
-    return [Unit("trained", p, seed) for seed in seeds for p in patterns], rest
-
-
-def every_unit() -> list[Unit]:
-    trained, rest = units()
-    return trained + rest
-
-
-def make(
-    patterns: Iterable[str] = tuple(zoo.LAYERED), seeds: Iterable[int] = zoo.SEEDS,
-    jobs: int = 1, scheduler: str = "", recheck: int = 0,
-) -> None:  # fmt: skip
-    """Do what is missing: first the trainings, then what needs their weights."""
-    trained, rest = units(patterns, seeds)
-    if recheck:
-        STUDY.recheck(STUDY.missing(), recheck, jobs, scheduler, _is_here)
-    STUDY.make(trained, jobs, scheduler)
-    needed = {unit._replace(kind="trained") for unit in STUDY.missing(rest)}
-    again = [one for one in trained if one in needed or zoo.is_shipped(one.pattern, one.seed)]
-    STUDY.do([one for one in again if not _is_here(one)], jobs, scheduler)
-    STUDY.make(rest, jobs, scheduler)
-
-
-def measure(unit: Unit) -> Result:
-    """Do one piece of work."""
-    kinds = {"trained": train_one, "measured": measure_lengths, "read": look_up, "hidden": hide,
-             "foretold": foretell, "cut": cut, "warmed": warm, "tuned": tune}  # fmt: skip
-    return kinds[unit.kind](unit)
-
-
 def train_one(unit: Unit) -> Result:
-    about, _ = making.train_one(_in_zoo(unit), making.WORK)
-    return Result([], about)
+    """Weights, made as the zoo's are."""
+    return making.train_one(making.Unit("trained", TIER.name, unit.pattern, unit.seed))
 
 
 def measure_lengths(unit: Unit) -> Result:
+    """Bits at every length."""
     return Result(_bits(zoo.load(unit.pattern, unit.seed), TIER.lengths))
 
 
 def look_up(unit: Unit) -> Result:
+    """Whether the model looks letters up."""
     model, data = zoo.load(unit.pattern, unit.seed), python_source().validation
     return Result(reading.records(model, data, {}, **making.READING))
 
@@ -160,6 +113,7 @@ def foretell(unit: Unit) -> Result:
 
 
 def cut(unit: Unit) -> Result:
+    """Bits with other windows."""
     model = zoo.load(unit.pattern, unit.seed)
     return Result([
         {"windows": name, **record}
@@ -196,6 +150,7 @@ def temperatures() -> Iterator[tuple[str, enc.PositionScheme]]:
 
 
 def warm(unit: Unit) -> Result:
+    """Bits with a temperature by position in the layers without positions."""
     model = zoo.load(unit.pattern, unit.seed)
     return Result([
         {"variant": name, **record}
@@ -240,12 +195,7 @@ def _bits(model: Decoder, lengths: Iterable[int], passages: int | None = None) -
     ]  # fmt: skip
 
 
-# What numbers depend on ---------------------------------------------------------------------------
-
-
-def _in_zoo(unit: Unit) -> making.Unit:
-    """The training of `unit`, as one of the zoo's."""
-    return making.Unit("trained", TIER.name, unit.pattern, unit.seed)
+# The study ----------------------------------------------------------------------------------------
 
 
 def _scheme(unit: Unit) -> str:
@@ -255,50 +205,58 @@ def _scheme(unit: Unit) -> str:
     return "none" if unit.pattern == "never had positions" else "rope"
 
 
-def _is_here(unit: Unit) -> bool:
-    """Whether the weights that `unit` measures are here."""
-    return zoo.weights_path(_scheme(unit), unit.seed).exists()
+def weights(unit: Unit) -> Weights[Unit]:
+    """The model that `unit` begins with."""
+    scheme = _scheme(unit)
+    training = unit._replace(kind="trained") if scheme in zoo.LAYERED else None
+    path, shipped = zoo.weights_path(scheme, unit.seed), zoo.is_shipped(scheme, unit.seed)
+    return Weights(path, training, shipped)
 
 
-def settings(unit: Unit) -> Entry:
-    """What the result of `unit` depends on; its weights are None where they are not here."""
-    about = TIER.settings()
-    lengths = about.pop("lengths")
-    path = zoo.weights_path(_scheme(unit), unit.seed)
-    about["weights"] = zoo.checksum(path) if path.exists() else None
-    if unit.kind == "read":
-        return about | making.READING
-    of_kind: dict[str, Entry] = {
-        "trained": {},
-        "measured": {"lengths": lengths, "passages": PASSAGES},
-        "hidden": {"distances": HIDDEN_AT, "hidden": HIDDEN,
-                   "draws": making.READING["draws"]},
-        "foretold": {"passages": PASSAGES},
-        "cut": {"lengths": FEW_LENGTHS, "passages": FEW_PASSAGES, "windows": CUT},
-        "warmed": {"lengths": FEW_LENGTHS, "passages": FEW_PASSAGES, "scales": SCALES,
-                   "constants": CONSTANTS},
-        "tuned": {"lengths": TUNED_LENGTHS, "passages": PASSAGES, "steps": TUNED_STEPS},
-    }  # fmt: skip
-    return about | of_kind[unit.kind]
+def _of(patterns: Iterable[str]) -> Callable[[str], list[Unit]]:
+    """The units of a kind of which these are measured, for each seed."""
+    return lambda kind: [Unit(kind, pattern, seed) for seed in zoo.SEEDS for pattern in patterns]
 
 
-def code(unit: Unit) -> list[Any]:
-    """What the numbers of `unit` are computed with; weights have a checksum of their own."""
-    if unit.kind == "trained":
-        return []
-    model = classes_of(zoo.build(_scheme(unit), TIER))
-    of_kind: dict[str, list[Any]] = {
-        "measured": [bits_by_length], "read": [reading],
-        "hidden": [reading, changed.hiding, changed.Hidden],
-        "foretold": [bits_in_windows, changed.kinds_of, changed.windows_of],
-        "cut": [bits_by_length, changed.with_windows],
-        "warmed": [bits_by_length, enc.QueryTemperature, Constant, warmed, temperatures],
-        "tuned": [bits_by_length, without_rotation, tuned],
-    }  # fmt: skip
-    return [*model, *of_kind[unit.kind]]
+def _sizes(**further: Any) -> Entry:
+    sizes = TIER.settings()
+    del sizes["lengths"]
+    return {**sizes, **further}
 
 
-STUDY = Study("layers", Unit, every_unit, settings, code, measure)
+def _few(**further: Any) -> Entry:
+    return _sizes(lengths=FEW_LENGTHS, passages=FEW_PASSAGES, **further)
+
+
+def _classes(unit: Unit) -> list[type]:
+    return classes_of(zoo.build(_scheme(unit), TIER))
+
+
+STUDY = Study(
+    "layers", "Models whose layers differ, for lesson 17: trained, measured, changed (hours).",
+    Unit, weights=weights, named=("kind", "pattern"), kinds=(
+        Kind("trained", _of(zoo.LAYERED), train_one, lambda unit: _sizes()),
+        Kind("measured", _of(zoo.LAYERED), measure_lengths,
+             lambda unit: _sizes(lengths=TIER.lengths, passages=PASSAGES),
+             lambda unit: [*_classes(unit), bits_by_length]),
+        Kind("read", _of(zoo.LAYERED), look_up, lambda unit: _sizes(**making.READING),
+             lambda unit: [*_classes(unit), reading]),
+        Kind("hidden", _of(FREE), hide,
+             lambda unit: _sizes(distances=HIDDEN_AT, hidden=HIDDEN, draws=making.READING["draws"]),
+             lambda unit: [*_classes(unit), reading, changed.hiding, changed.Hidden]),
+        Kind("foretold", _of(COMPARED), foretell, lambda unit: _sizes(passages=PASSAGES),
+             lambda unit: [*_classes(unit), bits_in_windows, changed.kinds_of, changed.windows_of]),
+        Kind("cut", _of(COMPARED), cut, lambda unit: _few(windows=CUT),
+             lambda unit: [*_classes(unit), bits_by_length, changed.with_windows]),
+        Kind("warmed", _of(WARMED), warm, lambda unit: _few(scales=SCALES, constants=CONSTANTS),
+             lambda unit: [*_classes(unit), bits_by_length, enc.QueryTemperature, Constant, warmed,
+                           temperatures]),
+        Kind("tuned", _of(ARMS), tune,
+             lambda unit: _sizes(lengths=TUNED_LENGTHS, passages=PASSAGES, steps=TUNED_STEPS),
+             lambda unit: [*_classes(unit), bits_by_length, without_rotation, tuned]),
+    ),
+)  # fmt: skip
+"""Weights have a checksum of their own: what they are trained with is no code."""
 
 
 # Reading ------------------------------------------------------------------------------------------
@@ -371,10 +329,3 @@ def _measured(further: int = 0, **wanted: Any) -> list[Measured]:
         Measured(r["seed"], TIER.steps + further, fmean(r["bits"]), r["text"], (*r["bits"],))
         for r in found
     ]
-
-
-def check_patterns(patterns: Iterable[str]) -> None:
-    """Raise CourseError, which lists them, unless these are patterns."""
-    for name in patterns:
-        if name not in zoo.LAYERED:
-            raise CourseError(f"there is no pattern {name!r}; there are {', '.join(zoo.LAYERED)}")

@@ -1,7 +1,8 @@
 """Does what the course found in its small models hold in one that people use?
 
-`course released` measures lesson 16's model (`make model` brings it) on six texts. There are no
-seeds: the texts take their place, and every comparison is of the same tokens of the same text.
+`course measure released` measures lesson 16's model (`make model` brings it) on six texts. There
+are no seeds: the texts take their place, and every comparison is of the same tokens of the same
+text.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from course_lab.instruments.interventions import removed
 from course_lab.released.installed import SHA256
 from course_lab.released.reading import at_this_place, losses
 from course_lab.released.texts import LENGTH, TEXTS, checksum, tokens
-from course_lab.studies.study import Entry, Result, Study
+from course_lab.studies.study import Entry, Kind, Result, Study
 from course_lib import encodings as enc
 from course_lib.encodings.relative import relative_positions
 from course_lib.errors import CourseError
@@ -530,62 +531,49 @@ def _found(model: released.Released, line: Tensor, cache: Cache) -> float:
 
 # The study --------------------------------------------------------------------------------------
 
-QUESTIONS: dict[str, tuple[Callable[[Unit], Result], Sequence[str]]] = {
-    "changed": (when_changed, [*CHANGED, *(f"shifted by {n}" for n in SHIFTS)]),
-    "removed": (when_removed, list(REMOVED)),
-    "in front": (in_front, ["own", "other"]),
-    "told": (told, ["unchanged", "YaRN by 2"]),
-    "by place": (by_place, list(STRETCHED)),
-    "heads": (heads, ["unchanged"]),
-    "without heads": (without_heads, ["none", "one back", "others"]),
-    "told closely": (told_closely, ["unchanged", "YaRN by 2"]),
-    "held": (when_held, list(HOLDING)),
-    "alone": (read_alone, ["unchanged"]),
-    "in windows": (in_windows, ["unchanged", "layout half", "no rotation"]),
-    "without rotation": (without_rotation, ["one by one", "several"]),
-    "first token": (
-        first_token,
-        ["unchanged", *HIDDEN, "first replaced", "64 tokens later", "window", *KEPT],
-    ),
-    "lone key": (lone_key, ["all keys", "window and a lone key"]),
-    "jump": (after_a_jump, [str(jump) for jump in JUMPS]),
-}
+
+def _of(*settings: str) -> Callable[[str], list[Unit]]:
+    """The units of a question that is asked in these settings, of each text."""
+    return lambda question: [Unit(question, s, text) for s in settings for text in TEXTS]
 
 
-def units() -> list[Unit]:
-    """All that the course wants, in the order of the file."""
-    return [
-        Unit(question, setting, text)
-        for question, (_, settings) in QUESTIONS.items()
-        for setting in settings
-        for text in TEXTS
-    ]
-
-
-def _measure(unit: Unit) -> Result:
-    return QUESTIONS[unit.question][0](unit)
+def _kind(
+    question: str, measure: Callable[[Unit], Result], settings: Iterable[str], *code: Any
+) -> Kind[Unit]:
+    """A question; `code` is what `measure` calls besides what all of them do."""
+    used = (measure, losses, rotary, plain, *code)
+    return Kind(question, _of(*settings), measure, _settings, lambda unit: used)
 
 
 def _settings(unit: Unit) -> Entry:
     return {"weights": SHA256[:8], "letters": checksum(unit.text)}
 
 
-def _code(unit: Unit) -> list[object]:
-    used: list[object] = [QUESTIONS[unit.question][0], losses, rotary, plain]
-    if unit.question in ("told", "told closely"):
-        used += [_told, _placed, _found]
-    if unit.question in ("first token", "lone key"):
-        used += [_seen, _paid_and_seen]
-    if unit.question in ("heads", "without heads", "first token", "lone key"):
-        used += [looking.by_layer, looking.one_back]
-    if unit.question == "without heads":
-        used += [_others, without, _placed]
-    if unit.question == "held":
-        used.append(Held)
-    return used
-
-
-STUDY = Study("released", Unit, units, _settings, _code, _measure)
+_LOOKS = (looking.by_layer, looking.one_back)
+STUDY = Study(
+    "released", "The model of lesson 16, which `make model` brings, on six texts (hours).", Unit,
+    kinds=(
+        _kind("changed", when_changed, [*CHANGED, *(f"shifted by {n}" for n in SHIFTS)]),
+        _kind("removed", when_removed, REMOVED),
+        _kind("in front", in_front, ["own", "other"]),
+        _kind("told", told, ["unchanged", "YaRN by 2"], _told, _placed, _found),
+        _kind("by place", by_place, STRETCHED),
+        _kind("heads", heads, ["unchanged"], *_LOOKS),
+        _kind("without heads", without_heads, ["none", "one back", "others"],
+              *_LOOKS, _others, without, _placed),
+        _kind("told closely", told_closely, ["unchanged", "YaRN by 2"], _told, _placed, _found),
+        _kind("held", when_held, HOLDING, Held),
+        _kind("alone", read_alone, ["unchanged"]),
+        _kind("in windows", in_windows, ["unchanged", "layout half", "no rotation"]),
+        _kind("without rotation", without_rotation, ["one by one", "several"]),
+        _kind("first token", first_token,
+              ["unchanged", *HIDDEN, "first replaced", "64 tokens later", "window", *KEPT],
+              _seen, _paid_and_seen, *_LOOKS),
+        _kind("lone key", lone_key, ["all keys", "window and a lone key"],
+              _seen, _paid_and_seen, *_LOOKS),
+        _kind("jump", after_a_jump, [str(jump) for jump in JUMPS]),
+    ),
+)  # fmt: skip
 
 
 def measured(question: str, settings: Iterable[str]) -> list[str]:

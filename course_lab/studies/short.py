@@ -1,7 +1,7 @@
 """Trainings of seconds: one small model around any scheme, to set beside the course's ten.
 
-`course report-card` trains the ten for three seeds and two numbers of steps, and some of them on
-slices of the text, as far as it was not done yet.
+`course measure report-card` trains the ten for three seeds and two numbers of steps, and some of
+them on slices of the text, as far as it was not done yet.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from torch import Tensor
 from course_lab import zoo
 from course_lab.instruments import probes
 from course_lab.instruments.evaluation import bits_by_length, next_byte
-from course_lab.studies.study import Entry, Result, Study, classes_of
+from course_lab.studies.study import Entry, Kind, Result, Study, classes_of
 from course_lab.training import corpus
 from course_lab.training.corpus import Corpus
 from course_lab.training.loop import Training, one_thread
 from course_lab.zoo import Make
 from course_lib.encodings import Sinusoidal
 from course_lib.errors import CourseError
-from course_lib.model import Decoder, DecoderConfig
+from course_lib.model import DecoderConfig
 
 TIER = zoo.Tier(
     "short", DecoderConfig(dim=64, num_layers=2, num_heads=2, hidden_dim=128), length=64,
@@ -114,49 +114,11 @@ SLICED: dict[str, Make] = {
 class Unit(NamedTuple):
     """A training of a part, or the probes of a scheme."""
 
-    part: str  # "schemes", "slices" or "probes"
+    part: str
     scheme: str
     seed: int = 0
     steps: int = 0
     size: int | None = None  # bytes of the slice
-
-
-def units_of(part: str) -> list[Unit]:
-    """What a part consists of, the shortest first."""
-    match part:
-        case "probes":
-            return [Unit(part, name) for name in zoo.RECIPES]
-        case "schemes":
-            return [
-                Unit(part, name, seed, steps)
-                for steps in (TIER.steps, LONGER) for name in zoo.RECIPES for seed in SEEDS
-            ]  # fmt: skip
-    return [
-        Unit(part, name, seed, SLICED_STEPS, size)
-        for name in SLICED for size in SLICES for seed in SEEDS
-    ]  # fmt: skip
-
-
-PARTS = ("probes", "schemes", "slices")
-
-
-def measure(unit: Unit) -> Result:
-    """Probe a scheme, or train a small model with it."""
-    return probe(unit) if unit.part == "probes" else train(unit)
-
-
-def settings(unit: Unit) -> Entry:
-    """What every measurement depends on."""
-    return {**TIER.settings(), "passages": PASSAGES, "glanced": GLANCED, "apart": APART}
-
-
-def code(unit: Unit) -> list[Any]:
-    """What the numbers of `unit` are computed with."""
-    if unit.part == "probes":
-        scheme, config = zoo.recipe(unit.scheme).scheme(zoo.TIERS["small"]), DecoderConfig()
-        return [*classes_of(Decoder(config, scheme)), probes]
-    make = SLICED[unit.scheme] if unit.part == "slices" else known(unit.scheme)
-    return [*classes_of(zoo.build_around(make, TIER.config)), Training, run, bits_by_length]
 
 
 def probe(unit: Unit) -> Result:
@@ -168,24 +130,64 @@ def probe(unit: Unit) -> Result:
 
 
 def train(unit: Unit) -> Result:
-    """How a training goes: its loss at each length, and beside it the curves."""
-    if unit.part == "schemes":
-        short = run(known(unit.scheme), unit.seed, steps=unit.steps)
-    else:
-        piece = text().train[APART * unit.seed :][: unit.size]
-        short = run(SLICED[unit.scheme], unit.seed, piece, unit.steps)
+    """How a training goes on the whole text."""
+    return _told(run(known(unit.scheme), unit.seed, steps=unit.steps))
+
+
+def train_on_slice(unit: Unit) -> Result:
+    """How a training goes on a slice of the text."""
+    piece = text().train[APART * unit.seed :][: unit.size]
+    return _told(run(SLICED[unit.scheme], unit.seed, piece, unit.steps))
+
+
+def _told(short: Short) -> Result:
+    """The loss at each length, and beside it the curves."""
     records = [{"length": n, "bits": bits} for n, bits in short.passages.items()]
     return Result(records, {"curve": short.curve, "seen": short.seen})
 
 
-# Making and reading ---------------------------------------------------------------------------
+def _probed(part: str) -> list[Unit]:
+    return [Unit(part, name) for name in zoo.RECIPES]
 
 
-def every_unit() -> list[Unit]:
-    return [unit for part in PARTS for unit in units_of(part)]
+def _whole(part: str) -> list[Unit]:
+    return [
+        Unit(part, name, seed, steps)
+        for steps in (TIER.steps, LONGER) for name in zoo.RECIPES for seed in SEEDS
+    ]  # fmt: skip
 
 
-STUDY = Study("report-card", Unit, every_unit, settings, code, measure)
+def _sliced(part: str) -> list[Unit]:
+    return [
+        Unit(part, name, seed, SLICED_STEPS, size)
+        for name in SLICED for size in SLICES for seed in SEEDS
+    ]  # fmt: skip
+
+
+def _settings(unit: Unit) -> Entry:
+    return {**TIER.settings(), "passages": PASSAGES, "glanced": GLANCED, "apart": APART}
+
+
+def _trained_with(unit: Unit) -> list[Any]:
+    make = SLICED.get(unit.scheme) or known(unit.scheme)
+    return [*classes_of(zoo.build_around(make, TIER.config)), Training, run, bits_by_length]
+
+
+def _probed_with(unit: Unit) -> list[Any]:
+    return [*classes_of(zoo.build(unit.scheme, zoo.TIERS["small"])), probes]
+
+
+STUDY = Study(
+    "report-card", "What a report card sets beside a scheme of your own (an hour).", Unit,
+    kinds=(
+        Kind("probes", _probed, probe, _settings, _probed_with),
+        Kind("schemes", _whole, train, _settings, _trained_with),
+        Kind("slices", _sliced, train_on_slice, _settings, _trained_with),
+    ),
+)  # fmt: skip
+
+
+# Reading --------------------------------------------------------------------------------------
 
 
 def results() -> dict[str, Any]:

@@ -29,6 +29,7 @@ from torch import nn
 from tqdm import tqdm
 
 from course_lab.machine import describe
+from course_lab.training.checkpoints import checksum
 from course_lib.errors import CourseError
 
 Entry = dict[str, Any]
@@ -48,24 +49,48 @@ class Result(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Study(Generic[Unit]):
-    """What is measured, in one place. Its functions are those of a module, or partials of them,
-    since other processes may call them."""
+class Kind(Generic[Unit]):
+    """A kind of measurement: all that is said of it, beside the function that measures."""
 
     name: str
-    """Of the command that makes it, and of its file."""
+    """The first field of its units."""
+    units: Callable[[str], Iterable[Unit]]
+    """All units of a kind that the course wants, given its name."""
+    measure: Callable[[Unit], Result]
+    """A function of a module, or a partial of one: other processes call it as well."""
+    settings: Callable[[Unit], Entry] = lambda unit: {}
+    """What the numbers depend on, besides the unit's own fields, weights and code."""
+    code: Callable[[Unit], Iterable[Any]] = lambda unit: ()
+    """The functions, classes and modules that the numbers depend on."""
+
+
+@dataclass(frozen=True)
+class Weights(Generic[Unit]):
+    """A model that was trained and is kept in a file, where other units find it."""
+
+    path: Path
+    training: Unit | None = None
+    """The unit that trains it; None if that is another study's."""
+    shipped: bool = False
+    """Whether the course comes with it, so that a file that is lost is made again."""
+
+
+@dataclass(frozen=True)
+class Study(Generic[Unit]):
+    """What is measured, in one place."""
+
+    name: str
+    """What `course measure` calls it, and the name of its file."""
+    about: str
+    """What it measures, in a line of help."""
     unit: type[Unit]
     """A NamedTuple: what is measured at once. Its fields stand in every record."""
-    units: Callable[[], Sequence[Unit]]
-    """All that the course wants, in the order of the file."""
-    settings: Callable[[Unit], Entry]
-    """What the numbers depend on, besides the unit's own fields and the code.
-
-    "weights" is the checksum of a model, or None if it is not here: not all are shipped.
-    """
-    code: Callable[[Unit], Iterable[Any]]
-    """The functions, classes and modules that the numbers depend on."""
-    measure: Callable[[Unit], Result]
+    kinds: Sequence[Kind[Unit]]
+    """The kinds of measurement, in the order of the file."""
+    weights: Callable[[Unit], Weights[Unit]] | None = None
+    """The weights that a unit trains or measures, if the study is of models that are kept."""
+    named: tuple[str, ...] = ()
+    """The fields whose values choose units on the command line; default: the first one alone."""
     folder: Path = HERE
 
     @property
@@ -75,7 +100,44 @@ class Study(Generic[Unit]):
     @property
     def again(self) -> str:
         """What brings back what is not there."""
-        return f"run `course {self.name}` to make it, or `git checkout course_lab/zoo` to get it"
+        command = f"course measure {self.name}"
+        return f"run `{command}` to make it, or `git checkout course_lab/zoo` to get it"
+
+    # Units
+
+    def units(self) -> list[Unit]:
+        """All that the course wants, in the order of the file."""
+        return [unit for kind in self.kinds for unit in kind.units(kind.name)]
+
+    def kind_of(self, unit: Unit) -> Kind[Unit]:
+        [kind] = [kind for kind in self.kinds if kind.name == unit[0]]
+        return kind
+
+    def chosen(self, names: Iterable[str] = (), seeds: Iterable[int] = ()) -> list[Unit]:
+        """The units that have one of these names in a field of `named`; all, if there are none.
+
+        Names of two fields narrow each other. With `seeds`, units are of these seeds, in place of
+        the study's own. Raises CourseError, which lists what there is, for another name.
+        """
+        units = self.units()
+        fields = self.named or self.unit._fields[:1]  # type: ignore[attr-defined]
+        there = {name: dict.fromkeys(getattr(unit, name) for unit in units) for name in fields}
+        wanted: dict[str, set[str]] = {}
+        for name in names:
+            field = next((field for field in there if name in there[field]), None)
+            if field is None:
+                lists = "; ".join(f"{field}: {', '.join(there[field])}" for field in there)
+                raise CourseError(f"there is no {name!r} in {self.name}; {lists}")
+            wanted.setdefault(field, set()).add(name)
+        found = [
+            unit
+            for unit in units
+            if all(getattr(unit, field) in values for field, values in wanted.items())
+        ]
+        if not seeds:
+            return found
+        of_seeds = (unit._replace(seed=seed) for seed in seeds for unit in found)  # type: ignore[attr-defined]
+        return [*dict.fromkeys(of_seeds)]
 
     # Reading
 
@@ -98,8 +160,16 @@ class Study(Generic[Unit]):
         return found
 
     def today(self, unit: Unit) -> Entry:
-        """The settings that a result of this unit has to have."""
-        return _plain({**self.settings(unit), "code": code_of(*self.code(unit))})
+        """The settings that a result of this unit has to have.
+
+        "weights" is the checksum of a model, or None if it is not here: not all are shipped.
+        """
+        kind = self.kind_of(unit)
+        settings = kind.settings(unit)
+        if self.weights:
+            path = self.weights(unit).path
+            settings = {**settings, "weights": checksum(path) if path.exists() else None}
+        return _plain({**settings, "code": code_of(*kind.code(unit))})
 
     def missing(self, units: Iterable[Unit] | None = None) -> list[Unit]:
         """Those of `units` (default: all) that were not measured, or are stale."""
@@ -116,15 +186,27 @@ class Study(Generic[Unit]):
         self, units: Iterable[Unit] | None = None, jobs: int = 1, scheduler: str = "",
         recheck: int = 0,
     ) -> None:  # fmt: skip
-        """Measure what is missing of `units`, which do not depend on each other.
+        """Measure what is missing of `units` (default: all): first trainings, then what needs them.
 
-        `jobs` at a time in processes of this machine, or on the Dask cluster at `scheduler`. With
-        `recheck`, see there.
+        `jobs` at a time in processes of this machine, or on the Dask cluster at `scheduler`, which
+        has to share the folders of weights. With `recheck`, see there.
         """
-        todo = self.missing(units)
+        wanted = self.units() if units is None else [*units]
         if recheck:
-            todo = self.recheck(todo, recheck, jobs, scheduler)
-        self.do(todo, jobs, scheduler)
+            self.recheck(self.missing(wanted), recheck, jobs, scheduler)
+        if self.weights:
+            own = (self.weights(unit).training for unit in wanted)
+            trainings = [*dict.fromkeys(training for training in own if training)]
+            self.do(self.missing(trainings), jobs, scheduler)
+            needed = {self.weights(unit).path for unit in self.missing(wanted)}
+            files = {training: self.weights(training) for training in trainings}
+            lost = [
+                training
+                for training, file in files.items()
+                if not file.path.exists() and (file.shipped or file.path in needed)
+            ]
+            self.do(lost, jobs, scheduler)
+        self.do(self.missing(wanted), jobs, scheduler)
 
     def do(self, todo: Sequence[Unit], jobs: int = 1, scheduler: str = "") -> None:
         """Measure these units, and store each as it is finished."""
@@ -132,21 +214,18 @@ class Study(Generic[Unit]):
             return
         with (
             executor(jobs, scheduler) as (pool, at_once),
-            closing(_done(todo, self._made, pool, at_once)) as results,
+            closing(_done(self._works(todo), pool, at_once)) as results,
         ):
-            for unit, entry in tqdm(results, total=len(todo), desc=self.name):
-                self.add({unit: entry})
+            for unit, found in tqdm(results, total=len(todo), desc=self.name):
+                self.add({unit: self._entry(unit, found)})
 
-    def recheck(
-        self, todo: list[Unit], many: int, jobs: int, scheduler: str,
-        here: Callable[[Unit], bool] = lambda unit: True,
-    ) -> list[Unit]:  # fmt: skip
-        """What is left of `todo` after a look at units that nothing but other code made stale.
+    def recheck(self, todo: Sequence[Unit], many: int, jobs: int, scheduler: str) -> None:
+        """Look at units that nothing but other code made stale, and keep what did not change.
 
         Some of the quicker half are measured again. If all of these come out as they were, but for
         what another processor changes as well, the code computes the same, and the others keep
-        their records. A long training carries roundings on until nothing is alike. Only units that
-        are `here` can be measured.
+        their records. A long training carries roundings on until nothing is alike. Only units whose
+        weights are here can be measured.
         """
         before = {self.unit(**r["unit"]): r for r in self.results()}
         stale = [
@@ -155,34 +234,32 @@ class Study(Generic[Unit]):
             if unit in before
             and fit({**before[unit]["settings"], "code": ""}, {**self.today(unit), "code": ""})
         ]  # fmt: skip
-        quick = sorted(filter(here, stale), key=lambda unit: before[unit].get("seconds", 0.0))
+        here = [unit for unit in stale if not self.weights or self.weights(unit).path.exists()]
+        quick = sorted(here, key=lambda unit: before[unit].get("seconds", 0.0))
         quick = quick[: (len(quick) + 1) // 2]
         if not quick:
-            return todo
+            return
         chosen = Random(0).sample(quick, min(many, len(quick)))
         with executor(jobs, scheduler) as (pool, at_once):
-            again = dict(_done(chosen, self._made, pool, at_once))
+            again = dict(_done(self._works(chosen), pool, at_once))
         for unit in chosen:
-            if not alike(again[unit]["records"], before[unit]["records"]):
+            if not alike(self._entry(unit, again[unit])["records"], before[unit]["records"]):
                 tqdm.write(f"{unit} comes out otherwise: all that is stale is measured again")
-                return todo
+                return
         self.add({unit: {**before[unit], "settings": self.today(unit)} for unit in stale})
-        return [unit for unit in todo if unit not in stale]
 
-    def _made(self, unit: Unit) -> Entry:
+    def _works(self, units: Iterable[Unit]) -> dict[Unit, Callable[[], Entry]]:
+        return {unit: partial(measured, self.kind_of(unit).measure, unit) for unit in units}
+
+    def _entry(self, unit: Unit, found: Entry) -> Entry:
         """The entry of a unit: what it is, how it was made, and what was measured."""
-        start = time.perf_counter()
-        result, fields = self.measure(unit), unit._asdict()  # type: ignore[attr-defined]
+        fields = unit._asdict()  # type: ignore[attr-defined]
         records = [
             {name: value for name, value in record.items() if (name, value) not in fields.items()}
-            for record in result.records
+            for record in found["records"]
         ]  # what the unit says need not be said again
-        return _plain({
-            "unit": fields, "settings": self.today(unit),
-            "seconds": round(time.perf_counter() - start, 1), "python": platform.python_version(),
-            "torch": torch.__version__, "machine": describe(), **result.about,
-            "records": records,
-        })  # fmt: skip
+        entry = {"unit": fields, "settings": self.today(unit), **found, "records": records}
+        return _plain(entry)
 
     def add(self, entries: dict[Unit, Entry]) -> None:
         """Put entries in place of earlier ones; the file is written whole."""
@@ -322,14 +399,25 @@ def executor(jobs: int, scheduler: str = "") -> Iterator[tuple[Executor, int]]:
             yield pool, jobs
 
 
+def measured(measure: Callable[[Unit], Result], unit: Unit) -> Entry:
+    """What was measured of a unit, how long it took, and where."""
+    start = time.perf_counter()
+    result = measure(unit)
+    return {
+        "seconds": round(time.perf_counter() - start, 1), "python": platform.python_version(),
+        "torch": torch.__version__, "machine": describe(), **result.about,
+        "records": result.records,
+    }  # fmt: skip
+
+
 def _done(
-    units: Sequence[Unit], make: Callable[[Unit], Entry], pool: Executor, at_once: int
+    works: Mapping[Unit, Callable[[], Entry]], pool: Executor, at_once: int
 ) -> Generator[tuple[Unit, Entry], None, None]:
-    """Each unit with its entry, as they are finished."""
-    left, waiting = list(units), dict[Future[Entry], Unit]()
+    """Each unit with what its work finds, as they are finished."""
+    left, waiting = [*works], dict[Future[Entry], Unit]()
     while left or waiting:
         while left and len(waiting) < at_once:  # what is submitted would start even after Ctrl-C
             unit = left.pop(0)
-            waiting[pool.submit(partial(make, unit))] = unit
+            waiting[pool.submit(works[unit])] = unit
         for done in wait(waiting, return_when=FIRST_COMPLETED).done:
             yield waiting.pop(done), done.result()

@@ -8,12 +8,13 @@ import signal
 import threading
 import time
 import zipfile
+import zlib
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
 import torch
-from safetensors import SafetensorError
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 from tqdm import tqdm
@@ -123,6 +124,21 @@ def save_weights(weights: dict[str, Tensor], path: Path, metadata: dict[str, str
         raise CheckpointError(
             f"{path} could not be written ({error}): make room, and resume"
         ) from None
+
+
+def checksum(path: Path) -> str:
+    """Of the weights in a file, which says what a result was measured on.
+
+    Of the weights alone: safetensors writes the metadata beside them in any order.
+    """
+    found = 0
+    try:
+        with safe_open(path, framework="pt") as file:
+            for key in sorted(file.keys()):
+                found = zlib.crc32(file.get_tensor(key).numpy().tobytes(), found)
+    except SafetensorError:
+        return f"{path.name} is damaged"
+    return f"{found:08x}"
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import statistics
-import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -140,7 +139,7 @@ LAYERED = {
 }
 """Models whose layers differ in where positions come in, or in what they see: see lesson 17."""
 LAYERED_SHIPPED = ("none_in_last", "window_none_in_full", "sinks")
-"""Those of which seed 0 is shipped; `course layers` makes all others."""
+"""Those of which seed 0 is shipped; `course measure layers` makes all others."""
 
 
 class ZooError(CourseError):
@@ -232,18 +231,19 @@ def load(name: str, seed: int = 0) -> Decoder:
     """The model trained with the scheme `name` in the small tier, on `device()`.
 
     Seed 0 of every scheme is shipped, seeds 1 and 2 of those in ENTIRE, and seed 0 of those in
-    LAYERED_SHIPPED; `course zoo` and `course layers` make the others. Weights are in half
-    precision, and the model computes in float32. Raises ZooError, which says what to run, if there
-    is no such scheme, or if its file is missing, damaged or of another version.
+    LAYERED_SHIPPED; `course measure` makes the others, as a part of its studies zoo and layers.
+    Weights are in half precision, and the model computes in float32. Raises ZooError, which says
+    what to run, if there is no such scheme, or if its file is missing, damaged or of another
+    version.
     """
     recipe(name)
     path = weights_path(name, seed)
     if not path.exists():
         if not is_shipped(name, seed):
-            command = "layers" if name in LAYERED else "zoo"
+            study, other = ("layers", "another") if name in LAYERED else ("zoo small", "seed 0")
             raise ZooError(
-                f"seed {seed} of {name} is not shipped: run `course {command} {name} --seeds "
-                f"{seed}` to make it, or take {'another' if command == 'layers' else 'seed 0'}"
+                f"seed {seed} of {name} is not shipped: run `course measure {study} {name} --seeds "
+                f"{seed}` to make it, or take {other}"
             )
         raise ZooError(f"{path.name} is missing from the zoo: {AGAIN}")
     return read_weights(path, build(name, TIERS["small"], seed), name, seed)
@@ -265,15 +265,6 @@ def read_weights(path: Path, model: Decoder, name: str, seed: int) -> Decoder:
     except RuntimeError:
         raise ZooError(f"{path.name} does not fit this version's model: {AGAIN}") from None
     return model.to(device()).eval()
-
-
-def checksum(path: Path) -> str:
-    """Of the weights in a file, which says what a result was measured on."""
-    found = 0
-    with safe_open(path, framework="pt") as file:
-        for key in sorted(file.keys()):
-            found = zlib.crc32(file.get_tensor(key).numpy().tobytes(), found)
-    return f"{found:08x}"
 
 
 def weights_path(name: str, seed: int) -> Path:

@@ -36,7 +36,8 @@ def tiny(monkeypatch, tmp_path):
     for module in (budgets, questions):
         monkeypatch.setattr(module, "QUESTIONS", table)
     monkeypatch.setattr(questions, "EXAM_TOKENS", 96)
-    monkeypatch.setattr(budgets, "STUDY", replace(budgets.STUDY, folder=tmp_path))
+    study = replace(budgets.STUDY, kinds=budgets.kinds(), folder=tmp_path)
+    monkeypatch.setattr(budgets, "STUDY", study)
     return table
 
 
@@ -103,7 +104,7 @@ def test_accuracies_are_read_by_variant_seed_by_seed(tiny):
                 assert record["accuracy"] == share
     assert list(budgets.accuracies("one-back", 6, 12, "interpolation")) == ["RoPE"]
     assert budgets.accuracies("one-back", steps=4) == {}
-    with pytest.raises(CourseError, match="question='two-back': run `course budgets`"):
+    with pytest.raises(CourseError, match="question='two-back': run `course measure budgets`"):
         budgets.accuracies("two-back")
 
 
@@ -118,9 +119,10 @@ def test_a_setting_of_a_question_makes_its_own_results_stale(tiny):
     assert budgets.STUDY.missing(budgets.units_of("one-back")) == budgets.units_of("one-back")
 
 
-def test_the_command_names_its_questions(tiny, capsys):
-    assert main(["budgets", "three-backs"]) == 2
-    assert "no question 'three-backs'; there are" in capsys.readouterr().err
+def test_the_command_names_its_questions(capsys):
+    assert main(["measure", "budgets", "three-backs"]) == 2
+    said = capsys.readouterr().err
+    assert "no 'three-backs' in budgets; question: order-blind, waveforms" in said
 
 
 @pytest.mark.parametrize("slug", QUESTIONS)

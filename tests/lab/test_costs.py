@@ -7,8 +7,8 @@ import pytest
 import torch
 from torch import nn
 
+from course_lab import __main__ as commands
 from course_lab import zoo
-from course_lab.__main__ import main
 from course_lab.instruments import costs as steps
 from course_lab.studies import costs
 from course_lab.studies.costs import Unit, bytes_kept, bytes_kept_at
@@ -83,7 +83,8 @@ def test_the_shipped_memory_is_what_models_keep_today():
     for name in zoo.RECIPES:
         kept = bytes_kept_at(zoo.build(name, zoo.TIERS["small"]), 8, 512)
         assert shipped[8, 512, name] == kept, (
-            f"{name} keeps other sizes than course_lab/zoo/costs.json says: run `course costs`"
+            f"{name} keeps other sizes than course_lab/zoo/costs.json says: "
+            "run `course measure costs`"
         )
 
 
@@ -102,7 +103,7 @@ def test_what_does_not_fit_or_takes_too_long_is_not_timed(small, monkeypatch):
     assert seconds["none"] > 0 and seconds["shaw"] is None
     monkeypatch.setattr(steps, "PATIENCE", 0.0)
     assert costs.seconds_per_step(models, 2, 16) == {"none": None, "shaw": None}
-    records = costs.measure(Unit("time", 2, 16)).records
+    records = costs.time(Unit("time", 2, 16)).records
     assert all(record["value"] is record["relative"] is None for record in records)
 
 
@@ -131,6 +132,7 @@ def test_a_step_begins_with_no_gradient():
     assert torch.allclose(model.to_scores.weight.grad, first, atol=1e-6) and first.any()
 
 
-def test_the_command_measures_one_kind_alone(small):
-    assert main(["costs", "--only", "memory"]) == 0
+def test_the_command_measures_one_kind_alone(small, monkeypatch):
+    monkeypatch.setattr(commands, "STUDIES", (small,))
+    assert commands.main(["measure", "costs", "memory"]) == 0
     assert {record["kind"] for record in costs.results()} == {"memory"}

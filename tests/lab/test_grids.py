@@ -134,8 +134,7 @@ def test_a_unit_is_trained_and_asked_in_every_shape(tmp_path, monkeypatch):
     assert all(0 <= r["accuracy"] <= 1 and 0 <= r["same_number"] <= 1 for r in records)
     [one] = study.right("column", "one number", Shape(4, 16), steps=2)
     assert (one.seed, one.steps, one.text) == (1, 2, "column in 4 x 16")
-    monkeypatch.setattr(study, "measure", lambda unit: pytest.fail(f"again: {unit}"))
-    study.STUDY.make([Unit("letter", "two axes, interleaved", 0, 2)])
+    assert study.STUDY.missing([Unit("letter", "two axes, interleaved", 0, 2)]) == []
 
 
 def test_an_exam_is_always_the_same():
@@ -164,12 +163,9 @@ def test_the_changed_model_is_as_it_was_after_an_exam():
 
 
 def test_a_wrong_question_lists_those_that_there_are(capsys):
-    assert commands.main(["grids", "rows"]) == 2
-    assert "no question 'rows'; there are letter, column, diagonal" in capsys.readouterr().err
-
-
-def test_records_of_the_grids_are_of_todays_code():
-    assert not study.STUDY.missing()
+    assert commands.main(["measure", "grids", "rows"]) == 2
+    said = capsys.readouterr().err
+    assert "no 'rows' in grids; question: letter, column, diagonal" in said
 
 
 def test_at_least_one_scheme_knows_each_question():

@@ -13,7 +13,9 @@ from course_lab import zoo
 from course_lab.instruments import layers as changed
 from course_lab.instruments import looking
 from course_lab.studies import layers
+from course_lab.studies import study as studies
 from course_lab.studies import zoo as making
+from course_lab.training.checkpoints import checksum
 from course_lab.zoo import LAYERED, TIERS, ZooError, build
 from course_lib.encodings import NoPosition, QueryTemperature, Rotary
 from course_lib.errors import CourseError
@@ -112,7 +114,8 @@ def home(tmp_path, monkeypatch):
 
 
 def test_a_pattern_is_trained_measured_and_read_and_a_second_call_does_nothing(home, monkeypatch):
-    layers.make(["window_none_in_full"], [0])
+    parts = ["window_none_in_full", *layers.ARMS]
+    layers.STUDY.make(layers.STUDY.chosen(parts, [0]))
     [one] = layers.paid("window_none_in_full", 128)
     assert (one.seed, one.steps, len(one.bits)) == (0, 25, 4)
     assert [r.value for r in layers.read_gain("window_none_in_full", 40, "fresh")] == [0.0]
@@ -125,39 +128,36 @@ def test_a_pattern_is_trained_measured_and_read_and_a_second_call_does_nothing(h
     [same] = layers.warmed_paid("window_none_in_full", "constant 1.0", 64)
     assert warm.value != same.value
     assert zoo.load("window_none_in_full").blocks[0].attention.window == 8
-    monkeypatch.setattr(layers, "measure", lambda unit: pytest.fail(f"again: {unit}"))
-    layers.make(["window_none_in_full"], [0])
+    monkeypatch.setattr(studies, "measured", lambda measure, unit: pytest.fail(f"again: {unit}"))
+    layers.STUDY.make(layers.STUDY.chosen(parts, [0]))
 
 
 def test_other_weights_ask_for_other_measurements_and_no_other_training(home):
-    layers.make(["sinks"], [0])
+    units = layers.STUDY.chosen(["sinks"], [0])
+    layers.STUDY.make(units)
     making.keep(build("sinks", TIER, 5), "sinks", 0, zoo.weights_path("sinks", 0))
-    trained, rest = layers.units(["sinks"], [0])
-    kinds = {unit.kind for unit in layers.STUDY.missing([*trained, *rest])}
+    kinds = {unit.kind for unit in layers.STUDY.missing(units)}
     assert kinds == {"trained", "measured", "read"}
 
 
 def test_a_wrong_pattern_lists_those_that_there_are(capsys):
-    assert commands.main(["layers", "every_fifth"]) == 2
-    assert "no pattern 'every_fifth'; there are none_in_last, window" in capsys.readouterr().err
+    assert commands.main(["measure", "layers", "every_fifth"]) == 2
+    said = capsys.readouterr().err
+    assert "no 'every_fifth' in layers" in said and "pattern: none_in_last, window" in said
     with pytest.raises(CourseError, match="nothing for kind='measured'"):
         layers.STUDY.records(kind="measured", pattern="every_fifth")
 
 
 def test_a_seed_that_is_not_shipped_says_what_makes_it():
-    with pytest.raises(ZooError, match="`course layers window --seeds 7`"):
+    with pytest.raises(ZooError, match="`course measure layers window --seeds 7`"):
         zoo.load("window", 7)
-
-
-def test_records_of_the_study_are_of_todays_code():
-    assert not layers.STUDY.missing()
 
 
 def test_what_is_shipped_is_what_was_measured():
     for name in zoo.LAYERED_SHIPPED:
         [found] = [r for r in layers.STUDY.results()
                    if r["unit"] == {"kind": "measured", "pattern": name, "seed": 0}]  # fmt: skip
-        assert found["settings"]["weights"] == zoo.checksum(zoo.weights_path(name, 0))
+        assert found["settings"]["weights"] == checksum(zoo.weights_path(name, 0))
 
 
 def test_windows_are_given_to_a_copy():

@@ -338,10 +338,6 @@ def test_a_text_holds_what_is_asked_for(model):
         assert said.startswith("\nThe code of ") and said.strip()[-6:-1].isdigit()
 
 
-def test_records_of_the_study_are_of_todays_code():
-    assert not study.STUDY.missing()
-
-
 @pytest.mark.parametrize(
     "setting, last, lone",
     [("unchanged", range(300), range(301)), ("first hidden", range(1, 300), range(1, 301)),

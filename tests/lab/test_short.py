@@ -59,9 +59,9 @@ def tiny(monkeypatch, tmp_path):
 
 
 def test_another_setting_is_measured_again(tiny, monkeypatch):
-    short.STUDY.make(short.units_of("slices"))
+    short.STUDY.make(short.STUDY.chosen(["slices"]))
     monkeypatch.setattr(short, "PASSAGES", 3)
-    short.STUDY.make(short.units_of("slices"))
+    short.STUDY.make(short.STUDY.chosen(["slices"]))
     bits = [record["bits"] for record in short.STUDY.records()]
     assert [len(passages) for passages in bits] == [3, 3]
 
@@ -83,12 +83,14 @@ def test_results_are_read_as_they_were_measured(tiny):
 
 
 def test_what_is_not_there_says_how_to_make_it(tiny):
-    short.STUDY.make(short.units_of("probes"))
+    short.STUDY.make(short.STUDY.chosen(["probes"]))
     for read in (short.slices, lambda: short.schemes(10)):
-        with pytest.raises(CourseError, match="no .*rope.*: run `course report-card"):
+        with pytest.raises(CourseError, match="no .*rope.*: run `course measure report-card"):
             read()
     short.STUDY.path.unlink()
-    with pytest.raises(CourseError, match="nothing for .*probes.*rope.*run `course report-card"):
+    with pytest.raises(
+        CourseError, match="nothing for .*probes.*rope.*run `course measure report-card"
+    ):
         short.findings()
 
 

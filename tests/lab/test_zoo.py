@@ -10,9 +10,11 @@ from safetensors.torch import save_file
 from course_lab import __main__ as commands
 from course_lab import device, zoo
 from course_lab.instruments import evaluation, stretching
+from course_lab.studies import study as studies
 from course_lab.studies import zoo as making
-from course_lab.studies.zoo import Unit, keep, make, units
+from course_lab.studies.zoo import Unit, keep
 from course_lab.training import corpus
+from course_lab.training.checkpoints import checksum
 from course_lab.zoo import RECIPES, TIERS, Record, ZooError, build
 from course_lib.errors import CourseError
 
@@ -162,10 +164,10 @@ def test_results_that_cannot_be_had_say_what_to_run(home, text, says):
         zoo.results()
 
 
-def test_damaged_results_are_not_made_over(home, tmp_path):
+def test_damaged_results_are_not_made_over(home):
     (zoo.HERE / "zoo.json").write_text('{"runs": [')
     with pytest.raises(CourseError, match="zoo.json is damaged: delete it first"):
-        make(schemes=["rope"], seeds=[0], work=tmp_path)
+        making.STUDY.make()
     assert (zoo.HERE / "zoo.json").read_text() == '{"runs": ['
 
 
@@ -188,8 +190,8 @@ def test_every_seed_has_weights_of_its_own(home, name):
     "name, seed, says",
     [
         ("rope", 2, "rope-2.safetensors is missing from the zoo: run `make zoo`"),
-        ("t5", 1, "seed 1 of t5 is not shipped: run `course zoo t5 --seeds 1`"),
-        ("rope", 3, "seed 3 of rope is not shipped: run `course zoo rope --seeds 3`"),
+        ("t5", 1, "seed 1 of t5 is not shipped: run `course measure zoo small t5 --seeds 1`"),
+        ("rope", 3, "seed 3 of rope is not shipped: run `course measure zoo small rope --seeds 3`"),
     ],
 )
 def test_a_seed_that_is_not_there_says_what_to_run(home, name, seed, says):
@@ -212,34 +214,47 @@ def test_a_record_says_how_long_its_model_was_trained():
     assert record.steps == 5200 and record._replace(tier="small", tuned_steps=0).steps == 1000
 
 
-def test_a_stage_is_what_needs_the_one_before():
-    stages = units("small", ("rope", "t5"), (0, 1))
-    assert stages[0] == [Unit("trained", "small", name, 0) for name in ("rope", "t5")]
-    assert stages[2] == [Unit("trained", "small", name, 1) for name in ("rope", "t5")]
-    looks = [(kind, name) for name in ("rope", "t5") for kind in ("measured", "read")]
-    assert stages[1][:4] == [Unit(kind, "small", name, 0) for kind, name in looks]
-    known = [unit for unit in stages[1] if unit.kind == "stretched"]
-    assert [unit.method for unit in known] == [*list(stretching.METHODS)[1:], "longrope"]
-    assert stages[1][4 + len(known) :] == TUNED
-    assert all(unit.seed == 1 for unit in stages[3]) and len(stages) == 4
+def test_the_small_rope_is_stretched_and_tuned():
+    units = [unit for unit in making.STUDY.units() if unit.method]
+    assert {(unit.tier, unit.scheme) for unit in units} == {("small", "rope")}
+    of_seed = [unit for unit in units if unit.seed == 0]
+    known = [unit.method for unit in of_seed if unit.kind == "stretched"]
+    assert known == [*list(stretching.METHODS)[1:], "longrope"]
+    assert of_seed[len(known) :] == TUNED and len(units) == 3 * len(of_seed)
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [("small", ("t5",), (0, 1)), ("longer", ("rope",), (0, 1))],
+    "names, schemes, seeds",
+    [(("small", "t5"), ["t5"], [0, 1, 2]), (("longer",), ["rope", "alibi"], [0])],
 )
-def test_only_the_small_rope_is_stretched(arguments):
-    stages = units(*arguments)
-    kinds = [[unit.kind for unit in stage] for stage in stages]
-    assert kinds == [["trained"], ["measured", "read"]] * 2
-    assert all(unit.method is None for stage in stages for unit in stage)
+def test_the_others_are_trained_measured_and_read(names, schemes, seeds):
+    units = making.STUDY.chosen(names)
+    assert not any(unit.method for unit in units)
+    kinds = ("trained", "measured", "read")
+    assert {unit[:4] for unit in units} == {
+        (kind, names[0], scheme, seed) for kind in kinds for scheme in schemes for seed in seeds
+    }
 
 
-def made(work, schemes=("rope", "learned"), seeds=(0,)):
+def made(schemes=("rope", "learned"), seeds=(0,)):
     """Make the small zoo, and say what of its results does not change from day to day."""
-    make(schemes=schemes, seeds=seeds, work=work)
+    making.STUDY.make(making.STUDY.chosen(["small", *schemes], seeds))
     runs = [{**run, "seconds": None} for run in zoo.runs()]
     return runs, zoo.results()
+
+
+def noted(monkeypatch, stop=None):
+    """The units that are measured from now on; Ctrl-C comes with the one of this number."""
+    asked, measured = [], studies.measured
+
+    def measure(measure, unit):
+        asked.append(unit)
+        if len(asked) == stop:
+            raise KeyboardInterrupt
+        return measured(measure, unit)
+
+    monkeypatch.setattr(studies, "measured", measure)
+    return asked
 
 
 @pytest.fixture(scope="module")
@@ -249,14 +264,13 @@ def whole(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         tiny.shrink(patch.setattr, folder)
         patch.setattr(making, "TUNED_METHODS", ("unchanged", "yarn"))
-        return *made(folder / "work"), folder
+        return *made(), folder
 
 
 @pytest.fixture
 def filled(home, whole):
-    """That zoo, to be changed: its results, and the folder with its unfinished work."""
+    """That zoo, to be changed."""
     shutil.copytree(whole[2], home, dirs_exist_ok=True)
-    return home / "work"
 
 
 def test_every_unit_leaves_its_run_and_its_records(whole):
@@ -309,35 +323,28 @@ def test_a_run_says_how_it_went(whole):
 
 def test_making_again_does_nothing(filled, monkeypatch):
     before = (zoo.HERE / "zoo.json").read_bytes()
-    monkeypatch.setattr(making, "measure", lambda unit, work: pytest.fail(f"again: {unit}"))
-    make(schemes=("rope", "learned"), seeds=(0,), work=filled)
+    asked = noted(monkeypatch)
+    made()
+    assert asked == []
     assert (zoo.HERE / "zoo.json").read_bytes() == before
     assert {path.name for path in zoo.HERE.iterdir()} == {
         "learned.safetensors", "zoo.json", "rope.safetensors", "work",
     }  # fmt: skip
 
 
-def test_an_interrupted_zoo_goes_on_and_ends_the_same(home, tmp_path, monkeypatch, whole):
-    measure, asked = making.measure, []
-
-    def stopped(unit, work):
-        asked.append(unit)
-        if len(asked) == 5:
-            raise KeyboardInterrupt
-        return measure(unit, work)
-
-    monkeypatch.setattr(making, "measure", stopped)
+def test_an_interrupted_zoo_goes_on_and_ends_the_same(home, monkeypatch, whole):
+    asked = noted(monkeypatch, stop=5)
     with pytest.raises(KeyboardInterrupt):
-        made(tmp_path / "work")
+        made()
     assert len(zoo.runs()) == 4
-    assert made(tmp_path / "work") == whole[:2]
+    assert made() == whole[:2]
     assert len(asked) == len(whole[0]) + 1
 
 
 def test_records_of_a_unit_made_again_are_replaced(filled, monkeypatch, whole):
     monkeypatch.setattr(making, "PASSAGES", 3)  # other settings: all is measured again
     trained = {run["scheme"]: run for run in zoo.runs() if run["kind"] == "trained"}
-    runs, records = made(filled)
+    runs, records = made()
     assert [record[:-2] for record in records] == [record[:-2] for record in whole[1]]
     assert all(len(record.bits) == 3 for record in records) and len(runs) == len(whole[0])
     again = {run["scheme"]: run for run in zoo.runs() if run["kind"] == "trained"}
@@ -346,36 +353,33 @@ def test_records_of_a_unit_made_again_are_replaced(filled, monkeypatch, whole):
 
 def test_lost_weights_are_made_again_and_nothing_else(filled, monkeypatch, whole):
     zoo.weights_path("learned", 0).unlink()
-    measure, asked = making.measure, []
-    monkeypatch.setattr(
-        making, "measure", lambda unit, work: asked.append(unit) or measure(unit, work)
-    )
-    assert made(filled) == whole[:2]
+    asked = noted(monkeypatch)
+    assert made() == whole[:2]
     assert asked == [Unit("trained", "small", "learned", 0)] and zoo.load("learned")
 
 
 def test_other_weights_ask_for_other_measurements(filled):
     before = [record for record in zoo.results() if record.scheme == "learned"]
     keep(build("learned", tiny.TIER, seed=7), "learned", 0, zoo.weights_path("learned", 0))
-    (filled / "small-learned-0.pt").unlink()
-    made(filled)
+    (making.WORK / "small-learned-0.pt").unlink()
+    made()
     after = [record for record in zoo.results() if record.scheme == "learned"]
     assert after == before  # trained again, from the same seed: the other weights are gone
 
 
-def test_a_seed_that_is_not_shipped_stays_measured_without_weights(home, tmp_path):
-    _, first = made(tmp_path / "work", schemes=["t5"], seeds=[1])
+def test_a_seed_that_is_not_shipped_stays_measured_without_weights(home):
+    _, first = made(["t5"], [1])
     weights = zoo.weights_path("t5", 1)
     assert weights.name == "t5-1.safetensors" and zoo.load("t5", 1)
     weights.unlink()
-    assert made(tmp_path / "work", schemes=["t5"], seeds=[1])[1] == first
+    assert made(["t5"], [1])[1] == first
     assert not weights.exists()
 
 
-def test_another_seed_is_added(home, tmp_path):
-    _, first = made(tmp_path / "work", schemes=["none"], seeds=[0])
+def test_another_seed_is_added(home):
+    _, first = made(["none"], [0])
     weights = (home / "none.safetensors").read_bytes()
-    _, both = made(tmp_path / "work", schemes=["none"], seeds=[1])
+    _, both = made(["none"], [1])
     assert [record for record in both if record.seed == 0] == first
     assert len(both) == 2 * len(first)
     assert (home / "none.safetensors").read_bytes() == weights
@@ -391,18 +395,18 @@ def test_the_shipped_results_are_of_the_shipped_weights():
         }
         assert shipped <= of_kind.keys()
         for pair in shipped:
-            assert of_kind[pair] == zoo.checksum(zoo.weights_path(*pair)), (kind, *pair)
+            assert of_kind[pair] == checksum(zoo.weights_path(*pair)), (kind, *pair)
     assert len({record.text for record in zoo.results()}) == 1
 
 
 @pytest.mark.parametrize("jobs", ["0", "-1", "two"])
 def test_a_number_of_jobs_that_is_none_is_refused(jobs, capsys):
     with pytest.raises(SystemExit, match="2"):
-        commands.main(["zoo", "--jobs", jobs])
+        commands.main(["measure", "zoo", "--jobs", jobs])
     assert "must be a whole number from 1 on" in capsys.readouterr().err
 
 
-def test_a_wrong_scheme_is_one_line(home, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    assert commands.main(["zoo", "rpoe", "--seeds", "0"]) == 2
-    assert "no scheme 'rpoe'" in capsys.readouterr().err.splitlines()[-1]
+def test_a_wrong_scheme_is_one_line(capsys):
+    assert commands.main(["measure", "zoo", "rpoe", "--seeds", "0"]) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert "no 'rpoe' in zoo" in line and "scheme: rope, alibi, none" in line

@@ -5,6 +5,7 @@ With TINY_PAUSE set to a file, training writes the process's id to that file, an
 in the middle of its tenth step.
 """
 
+import dataclasses
 import json
 import os
 import select
@@ -40,6 +41,8 @@ def shrink(replace, folder):
     replace(zoo, "HERE", folder)
     replace(zoo, "TIERS", {**zoo.TIERS, "small": TIER})
     replace(making, "TIERS", zoo.TIERS)
+    replace(making, "WORK", folder / "work")
+    replace(making, "STUDY", dataclasses.replace(making.STUDY, folder=folder))
     replace(evaluation, "PASSAGE", 128)
     replace(corpus, "python_source", lambda: TEXT)
     replace(making, "python_source", lambda: TEXT)

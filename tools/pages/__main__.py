@@ -77,7 +77,7 @@ def write_results(arguments: Arguments) -> int:
 
 
 def write_released(arguments: Arguments) -> int:
-    """Write docs/real-model.md and its picture from what `course released` measures."""
+    """Write docs/real-model.md and its picture from what `course measure released` measures."""
     page = folder_for("real-model.md", arguments.to)
     title = "Beyond its 8 192 tokens the model falls, and YaRN holds it"
     page.with_name("real-model-places.png").write_bytes(style.png(by_place(title)))

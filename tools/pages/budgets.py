@@ -12,7 +12,7 @@ from tools.pages.results import RIGHT
 TEXT = """\
 # How far small models come with more training
 
-Written by `make pages ARGS=results` from what `course budgets` measures. Lessons
+Written by `make pages ARGS=results` from what `course measure budgets` measures. Lessons
 train small models for seconds; here each of these trainings was made again for more steps, on three
 seeds. Every column of steps has trainings of its own, whose learning rates fall to zero at their
 end. A number is the share of right answers: the mean over seeds and, after ±, half of the distance

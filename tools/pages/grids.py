@@ -14,14 +14,14 @@ CHANGED = ("numbers as in training", *grids.MASKS)
 
 
 def parts() -> list[str]:
-    """The tables of what `course grids` measured; none if there is nothing yet."""
+    """The tables of what `course measure grids` measured; none if there is nothing yet."""
     if not STUDY.results():
         return []
     others = shapes_of("letter")[1:]
     return [
         "## Grids of letters\n\nSmall models of lesson 18, trained in 8 x 8 and asked in other "
-        "shapes, as `course grids` makes them: the share of right answers, a mean of three seeds "
-        "with their spread.\n",
+        "shapes, as `course measure grids` makes them: the share of right answers, a mean of three "
+        "seeds with their spread.\n",
         *(_question(slug) for slug in QUESTIONS),
         "\nThe first question in other shapes, after the lesson's steps, with the model changed: "
         "places numbered as in the trained grid, or letters hidden.\n",

@@ -15,14 +15,14 @@ RIGHT = "---:"
 
 
 def parts() -> list[str]:
-    """The tables of what `course layers` measured; none if there is nothing yet."""
+    """The tables of what `course measure layers` measured; none if there is nothing yet."""
     if not any(record["kind"] == "measured" for record in every_record(layers.STUDY.results())):
         return []
     lengths, distances = layers.TIER.lengths, layers.making.READING["distances"]
     names = [*BESIDE, *zoo.LAYERED]
     return [
-        "## Layers that differ\n\nModels of the small tier, trained alike, as `course layers` "
-        f"makes them for lesson 17; {' and '.join(BESIDE)} are those of the first table.\n",
+        "## Layers that differ\n\nModels of the small tier, trained alike, as `course measure "
+        f"layers` makes them for lesson 17; {' and '.join(BESIDE)} are those of the first table.\n",
         table(["pattern", *map(str, lengths)],
               [[name, *(_mean(layers.paid(name, n)) for n in lengths)] for name in names], RIGHT),
         "\nBits that the same letters save, so many bytes before, and in another order.\n",

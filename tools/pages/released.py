@@ -35,8 +35,9 @@ from tools.pages.results import RIGHT
 TEXT = f"""\
 # A model that people use
 
-Written by `make pages ARGS=released` from what `course released` measures: SmolLM2-135M-Instruct,
-which was made for {TRAINED} tokens, read by `course_lib`'s own attention and rotation in float32.
+Written by `make pages ARGS=released` from what `course measure released` measures: a model,
+SmolLM2-135M-Instruct, which was made for {TRAINED} tokens, read by `course_lib`'s own attention and
+rotation in float32.
 The weights of its layers have four bits and its embedding eight (GGUF), and it is one model:
 nothing here says what others do.
 
@@ -46,7 +47,7 @@ over texts. Four texts ({", ".join(SEEN)}: Python's library and documentation) t
 likely read in training, two ({", ".join(UNSEEN)}: this course's) it cannot have. Blocks of one text
 are never compared with each other: they differ by more than a nat by what they say.
 
-The tables have what was measured so far; `course released` goes on with what is missing.
+The tables have what was measured so far; `course measure released` goes on with what is missing.
 """
 
 

@@ -21,11 +21,14 @@ from tools.pages import grids, layers
 TEXT = """\
 # What was measured
 
-Written by `make pages ARGS=results` from what `make zoo`, `course layers`, `course grids` and
-`course costs` measure; their files lie in `course_lab/zoo/`. Losses are in bits per byte, on
-Python's own source that no model was trained on, and a smaller loss is better. A number is the mean
-over seeds and, after ±, half of the distance between the best seed and the worst, unless a table
-says otherwise. One seed has no spread.
+Written by `make pages ARGS=results` from what `course measure zoo`, `course measure layers`,
+`course measure grids` and `course measure costs` measure; their files lie in `course_lab/zoo/`.
+Losses are in bits per byte, on Python's own source that no model was trained on, and a smaller loss
+is better. A number is the mean over seeds and, after ±, half of the distance between the best seed
+and the worst, unless a table says otherwise. One seed has no spread. Two more studies are shown in
+lessons alone: `course measure interventions` changes what is said to be a cause, and
+`course measure report-card` measures what a report card sets beside a scheme.
+[The findings](findings.md) have what came out.
 
 Every loss is of the same {passages} passages of {passage} bytes, cut into windows of the length in
 question, so a difference between two losses is never one of text. How far such a difference would
