@@ -44,7 +44,7 @@ Losses are in nats per token. There are no seeds to repeat, so every comparison 
 tokens of six texts of {LENGTH} tokens: the mean of six differences and, after ±, its standard error
 over texts. Four texts ({", ".join(SEEN)}: Python's library and documentation) the model has most
 likely read in training, two ({", ".join(UNSEEN)}: this course's) it cannot have. Blocks of one text
-are never compared with each other: they differ by more than a nat by what they say.
+are never compared with each other: they differ by nearly a nat or more by what they say.
 
 The tables have what was measured so far; `course released` goes on with what is missing.
 """
