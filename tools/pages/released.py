@@ -215,9 +215,10 @@ def _told() -> list[str]:
             "never given", "digits right", "of a code never given"]  # fmt: skip
     return [
         "## Is what stands far back found?\n",
-        "Twenty rare tokens come again, after so many others: nats per token, means over "
-        f"{len(TEXTS)} texts. A code of five digits is asked for: the share of digits that are the "
-        "first choice, where a guess gets 0.10.\n",
+        "Twenty rare tokens come again, after so many tokens of the text: nats per token, means "
+        f"over {len(TEXTS)} texts. A code of five digits is asked for: the share of digits that "
+        "are the first choice, where a guess gets 0.10. Each row with its code adds about 34 "
+        "tokens of its own to the text, which the two columns of lengths leave out.\n",
         table(head, rows, RIGHT) + "\n",
     ]
 
