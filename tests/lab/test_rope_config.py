@@ -353,6 +353,7 @@ def test_a_stretch_is_advised_where_one_is_needed(read):
         ("llama-3.1-8b", 200_000, "the model is stretched already, from 8 192"),
         ("gemma-3-4b", 100_000, "a query sees no further than 1 024 tokens"),
         ("gpt-j-6b", 4096, '"partial_rotary_factor": 0.25'),
+        ("qwen3-vl-8b", 524_288, '"mrope_interleaved": true'),
         ("bert-base", 1000, "longer texts need a longer table"),
         ("bloom-560m", 100_000, "nothing to stretch: a bias that falls with the distance"),
         ("jamba-v0.1", 100_000, "no layer has positions that could run out"),
