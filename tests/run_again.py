@@ -25,6 +25,7 @@ def with_runs_again(items):
     for notebook in notebooks:
         cells = [item for item in items if item.parent is notebook]
         again = RunAgain.from_parent(notebook, name="every cell again, alone", cells=cells)
+        again.add_marker(pytest.mark.grid)
         items.insert(items.index(cells[-1]) + 1, again)
 
 

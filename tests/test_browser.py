@@ -20,6 +20,8 @@ import pytest
 from course_grading.sheets import notebooks
 from course_grading.specs import SHEETS, find
 
+pytestmark = pytest.mark.slow
+
 WHOLE_LESSONS = "COURSE_WHOLE_LESSONS" in os.environ
 LESSONS = sorted(path.stem for path in (browser.ROOT / "notebooks").glob("*.ipynb"))
 
@@ -95,7 +97,7 @@ def test_the_course_opens_at_the_first_lesson(lab):
     assert lab.first_notebook() == "notebooks/00_start_here.ipynb"
 
 
-@pytest.mark.slow
+@pytest.mark.grid
 @pytest.mark.parametrize("name", LESSONS)
 def test_a_lesson_opens_unchanged_and_its_explorers_move(lab, name):
     lesson = open_unchanged(lab, f"notebooks/{name}.ipynb")
