@@ -3,7 +3,8 @@
 A test with the mark `grid` is one of many that protect the same promise. Of the tests of one
 function that have it, a tenth runs, at least one: those whose checksums of commit and name are the
 lowest. `.ci/run` gives the commit in COURSE_SAMPLE, so that in time all are run; without it the
-tenth is always the same. All run with `COURSE_SAMPLE=all`, and where tests are chosen with -k.
+tenth is always the same. All run with `COURSE_SAMPLE=all`, and where it is not given and tests are
+asked for by name: with -k, or by their file.
 """
 
 import hashlib
@@ -16,7 +17,8 @@ SHARE = 10
 
 def chosen_by(config):
     """What chooses the tests of grids: a commit, nothing, or ALL."""
-    return os.environ.get("COURSE_SAMPLE", ALL if config.option.keyword else "")
+    by_name = config.option.keyword or any(".py" in one for one in config.args)
+    return os.environ.get("COURSE_SAMPLE", ALL if by_name else "")
 
 
 def sample(names, chosen_by):

@@ -3,9 +3,10 @@
 One JupyterLab and one browser serve all the tests here. Of a lesson, only its explorers are run,
 and the cells that they need: that every cell runs and gives what is stored is tested without a
 browser, by nbval. Before a release, run whole lessons here as well:
-`COURSE_SLOW_TESTS=1 COURSE_WHOLE_LESSONS=1 make test ARGS=tests/test_browser.py`.
+`COURSE_SAMPLE=all COURSE_SLOW_TESTS=1 COURSE_WHOLE_LESSONS=1 make test
+ARGS=tests/test_browser.py`.
 
-To see what the tests saw, name a folder: `COURSE_SCREENSHOTS=folder make test
+To see what the tests saw, name a folder: `COURSE_SCREENSHOTS=folder COURSE_SLOW_TESTS=1 make test
 ARGS="tests/test_browser.py -s"`. Then lessons are photographed from top to bottom.
 """
 

@@ -392,6 +392,7 @@ FORGED_FOR = [
 
 
 @pytest.mark.slow
+@pytest.mark.grid
 @pytest.mark.parametrize(("slug", "source"), FORGED_FOR)
 def test_what_is_forged_for_a_sheet_earns_nothing(tmp_path: Path, slug: str, source: str) -> None:
     sheet = next(path for path in notebooks.RELEASED.glob("*.ipynb") if slug in path.read_text())

@@ -47,6 +47,7 @@ def test_every_wrong_answer_fails_and_is_named(exercise: Exercise, mistake: Mist
     assert mistake.why in " ".join(verdict.message.split())
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("exercise", FUNCTIONS, ids=by_id)
 @settings(max_examples=5 if WHOLE else 1, suppress_health_check=[HealthCheck.too_slow])
 @given(rng=st.randoms(use_true_random=False))

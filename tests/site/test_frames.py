@@ -129,10 +129,25 @@ def test_another_sentence_runs_nothing_and_another_setting_does(site, tmp_path, 
     assert drawn == ["tiny.ipynb"]
 
 
-def test_a_change_in_the_packages_is_another_key(site):
+def test_a_change_in_what_a_lesson_imports_is_another_key(site, monkeypatch):
     cells = frames.cells_to_run(site / "tiny.ipynb")
     assert list(cells) == ["imports", "explorer"]
-    assert frames.key_of(cells, "one state") != frames.key_of(cells, "another state")
+    before = frames.key_of_frames(cells)
+    assert before == frames.key_of_frames(cells)
+    files = {frames.ROOT / "course_lab/figures/explorer.py", frames.ROOT / "course_lab/errors.py"}
+    monkeypatch.setattr(frames, "files_of", lambda sources: files)
+    assert frames.key_of_frames(cells) != before
+
+
+def test_a_draft_stores_one_picture_of_ten_for_all_settings():
+    drawn = [figures.figure(1, 1)[0] for _ in range(25)]
+    explorer = explorer_of(drawn)
+    assert frames.stored_places(explorer) == [*range(25)]
+    for draft in ("one commit", "another"):
+        places = frames.stored_places(explorer, draft)
+        assert places[:2] == [0, 1] and 3 <= len(places) <= 5
+        assert len({place % 10 for place in places[2:]}) == 1
+    assert frames.stored_places(explorer, "one commit") != places
 
 
 def test_a_frame_is_the_picture_that_a_kernel_would_show():
