@@ -63,7 +63,7 @@ def run(parser: argparse.ArgumentParser, argv: list[str] | None = None) -> int:
         missing = (error.name or "").partition(".")[0]
         if missing not in LEARNERS:
             raise
-        _complain(f"{missing} is not installed: pip install 'course-lib[learn]' brings it")
+        _complain(f"{missing} is not installed: pip install 'where-am-i[learn]' brings it")
     except OSError as error:
         _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     return 2

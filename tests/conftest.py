@@ -41,11 +41,7 @@ settings.load_profile("repeatable")
 # end, test by test, so that all workers are busy until then.
 
 SLOW = ["test_web.py", "test_browser.py", "test_attacks.py", "test_both_ways.py"]
-SLOW += [
-    "test_first_edition.py",
-    "test_second_edition.py",
-    "test_grading_hostile.py",
-]
+SLOW += ["test_grading_hostile.py"]
 ONE_BY_ONE = ("test_specs.py", "test_answers.py")
 
 

@@ -93,7 +93,10 @@ def unsplit(notebook):
 
 
 def committed_exercise(name):
-    """What the commit that last released `name` put into exercises/, whatever came after it."""
+    """What the commit that last released `name` put into exercises/, whatever came after it.
+
+    In a shallow clone this is its oldest commit, unless `name` was released since.
+    """
     released = (RELEASED / name).relative_to(ROOT).as_posix()
 
     def git(*arguments):

@@ -143,8 +143,3 @@ esac
 checksum >"$VENV/.course-$want"
 made_here=
 rm -f "$log"
-
-# The first edition's own update leaves answers beside the new cells, and its name for them.
-if grep -q -s -E '"id": "answer-[0-9]+-[0-9]+"' exercises/*.ipynb; then
-    echo "Your exercises hold answers from the first edition: make update puts them in their places"
-fi

@@ -67,8 +67,6 @@ class GradedNotebook:
     path: str
     """The file that was graded, which may have another name."""
     exercises: tuple[Graded, ...]
-    first_edition: str = ""
-    """What the first edition called the sheet, if the file comes from there."""
 
     @property
     def points(self) -> int:
@@ -82,7 +80,6 @@ class GradedNotebook:
         return {
             "notebook": self.notebook,
             "path": self.path,
-            **({"first_edition": f"{self.first_edition}.ipynb"} if self.first_edition else {}),
             "points": self.points,
             "max_points": self.max_points,
             "exercises": [one.plain() for one in self.exercises],

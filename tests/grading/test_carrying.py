@@ -5,13 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
 from samples import Cells, cell, save
 
 from course_grading.sheets import notebooks
 from course_grading.sheets.carrying import OldSheet, carry
 from course_grading.sheets.notebooks import Cell
-from course_grading.sheets.renamed import as_today, source
 
 
 def sheet(*slugs: str, answers: dict[str, str] | None = None) -> Cells:
@@ -76,36 +74,3 @@ def test_a_sheet_without_answers_says_so(tmp_path: Path) -> None:
     old = old_sheet("a.ipynb", "x", answers={}, more={"setup": cell("mine", "n = 3")})
     [says], now = carried(tmp_path, {"a.ipynb": sheet("x")}, old)
     assert "no answers" in says and "mine" in now["a.ipynb"]
-
-
-@pytest.mark.parametrize(
-    ("old", "today"),
-    [
-        ("from course_lib.grading import check", "from course_grading import check"),
-        ("import course_lib.lab.zoo as zoo", "import course_lab.zoo as zoo"),
-        ("import course_lib.figures.plots", "import course_lab.figures.plots"),
-        ("from course_lib import figures", "from course_lab import figures"),
-        ("check('4.1', f); hint(\"4.3\")", "check('clipped-bias', f); hint(\"alibi-slopes\")"),
-        ("import course_lib.encodings  # 2.1", "import course_lib.encodings  # 2.1"),
-        ("from course_lib.lab.tasks import Batch", "from course_lab.training.tasks import Batch"),
-        ("import course_lab.zoo, torch", "import course_lab.zoo, torch"),
-    ],
-)  # fmt: skip
-def test_code_of_the_first_edition_gets_today_s_names(old: str, today: str) -> None:
-    assert source(old) == today
-
-
-def test_a_sheet_of_this_release_stays_as_it_is() -> None:
-    cells = [Cell("answer-rotary-rotate", "check('2.1', f)"), Cell("a1b2", "course_lib.lab")]
-    cells.append(Cell("mine", "from course_lab.training.tasks import Batch\nimport course_lab.zoo"))
-    assert as_today(cells) == cells
-    old = [Cell("mine", "from course_lab.training import train\nimport course_lab.tasks as t")]
-    [today] = as_today(old)
-    assert today.source == (
-        "from course_lab.training.loop import train\nimport course_lab.training.tasks as t"
-    )
-    first = as_today(
-        [Cell("answer-6-2", "check('6.2', f)", "code", {"nbgrader": {"grade_id": "answer-6-2"}})]
-    )
-    assert first[0].id == first[0].grade_id == "answer-rotary-rotate"
-    assert first[0].source == "check('rotary-rotate', f)"

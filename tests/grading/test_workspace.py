@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 import sample_specs
-from samples import NAME, MakeWorkshop, Workshop, cell, save, solved
+from samples import NAME, MakeWorkshop, Workshop, cell, cells_of, save, solved
 
 from course_grading.cli import main
+from course_grading.running.runner import grade
 from course_grading.sheets import notebooks, workspace
 from course_grading.sheets.notebooks import NotebookError
 from tools.pages.__main__ import main as pages
@@ -164,15 +165,36 @@ def test_update_carries_answers_into_a_newer_release(clone: tuple[Workshop, Path
     assert notebooks.read(shop.path) == now
 
 
-def test_a_sheet_of_an_old_name_that_no_history_knows_is_left_and_named(
+def test_answers_find_their_places_where_sheets_were_renamed_split_and_merged(
     clone: tuple[Workshop, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    shop, _ = clone
-    old = shop.exercises / "03_learned_positions.ipynb"
-    mine = save(old, shop.cells).read_bytes()
-    assert course(shop, "update") == 0 and old.read_bytes() == mine
-    says = capsys.readouterr().out
-    assert f"{old.name}: left where it is; copy your answers into 04_learned_positions" in says
+    shop, upstream = clone
+    shop.answer(1)
+    shop.answer(2)
+    shop.insert_after("check-scale-2", cell("own", "mine = 2"))
+    mine = save(shop.path, shop.cells).read_bytes()
+    sheets = {"10_first.ipynb": ["scale-1"], "11_rest.ipynb": ["scale-3", "scale-2"]}
+    for name, slugs in sheets.items():
+        save(shop.solutions / name, solved(slugs))
+    (shop.solutions / NAME).unlink()
+    (shop.released / NAME).unlink()
+    workspace.release(shop.solutions, shop.released, sample_specs.EXERCISES)
+    git(upstream, "rm", "-q", f"exercises/{NAME}")
+    for name in sheets:
+        save(upstream / "exercises" / name, cells_of(shop.released / name))
+    git(upstream, "add", ".")
+    git(upstream, "commit", "-qm", "third release")
+
+    assert course(shop, "update") == 0
+    says = f"{NAME}: 1 answer in 10_first.ipynb; 1 answer in 11_rest.ipynb; your file is kept as "
+    assert says in capsys.readouterr().out
+    assert {path.name for path in shop.exercises.glob("*.ipynb")} == {*sheets}
+    assert [copy.read_bytes() for copy in (shop.exercises / ".backup").iterdir()] == [mine]
+    now = [c.id for c in notebooks.read(shop.exercises / "11_rest.ipynb")]
+    assert now.index("own") == now.index("check-scale-2") + 1
+    graded = grade([shop.exercises], shop.settings()).notebooks
+    verdicts = {one.exercise.slug: one.verdict.verdict for n in graded for one in n.exercises}
+    assert verdicts == {"scale-1": "passed", "scale-2": "passed", "scale-3": "not attempted"}
 
 
 def test_answers_that_were_committed_are_carried_over_once_they_are_taken_back(
