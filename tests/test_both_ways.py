@@ -118,7 +118,7 @@ class Kernel:
     def run(self, source):
         """Run a cell; whether it ends without an error."""
         self.printed = ""
-        reply = self.client.execute_interactive(source, output_hook=self._hear, timeout=120)
+        reply = self.client.execute_interactive(source, output_hook=self._hear, timeout=600)
         return reply["content"]["status"] == "ok"
 
     def _hear(self, message):

@@ -139,15 +139,31 @@ def test_a_change_in_what_a_lesson_imports_is_another_key(site, monkeypatch):
     assert frames.key_of_frames(cells) != before
 
 
-def test_a_draft_stores_one_picture_of_ten_for_all_settings():
-    drawn = [figures.figure(1, 1)[0] for _ in range(25)]
-    explorer = explorer_of(drawn)
-    assert frames.stored_places(explorer) == [*range(25)]
-    for draft in ("one commit", "another"):
-        places = frames.stored_places(explorer, draft)
-        assert places[:2] == [0, 1] and 3 <= len(places) <= 5
-        assert len({place % 10 for place in places[2:]}) == 1
-    assert frames.stored_places(explorer, "one commit") != places
+def test_a_draft_draws_one_setting_of_ten_and_the_first_with_its_next():
+    assert frames.drawn_places(25, 3) == [3, 0, 1, 2, *range(4, 25)]
+    drafts = [frames.drawn_places(25, 3, f"commit {n}") for n in range(100)]
+    assert all(places[0] == 3 and 4 in places and len(places) <= 5 for places in drafts)
+    assert {place for places in drafts for place in places} == {*range(25)}
+
+
+def test_in_a_draft_the_first_picture_stands_for_what_is_not_drawn(monkeypatch):
+    places = frames.drawn_places
+    monkeypatch.setattr(frames, "drawn_places", lambda count, start: places(count, start, "one"))
+    drawn = []
+
+    def draw(step):
+        drawn.append(step)
+        fig, ax = figures.figure(1, 1)
+        ax.plot([0, step])
+        return fig
+
+    settings = figures.grid(step=[*range(25)])
+    controls = {"step": figures.slider("step", 0, 24, 3)}
+    explorer = frames.recorded(draw, "words", settings, controls)
+    pictures = frames.lesson_pictures({"cell": explorer}, "a draft")["cell"]
+    assert len(drawn) == len({*pictures}) <= 5 and len(pictures) == 25
+    assert pictures[3] != pictures[4]
+    assert pictures.count(pictures[3]) == 26 - len(drawn)
 
 
 def test_a_frame_is_the_picture_that_a_kernel_would_show():

@@ -3,8 +3,8 @@
 `python tools/site/frames.py` brings `build/frames` up to date. A lesson's cells are run, up to its
 last explorer, in a process of its own. They are run again only when a cell, a module or data that
 they need, this file or a library that draws has changed: another sentence in Markdown runs nothing.
-With SITE_DRAFT each setting is drawn, but of ten pictures one is stored, another one for another
-value of it, and the first one stands for the others: enough for tests of pages.
+With SITE_DRAFT one of ten settings is drawn, another one for another value of it, and the first
+picture stands for the others: enough for tests of pages.
 
 `build/frames/LESSON/CELL/` holds the pictures and `manifest.json`: the explorer's controls, and for
 each setting its picture, the words for it, and the size at which it is shown.
@@ -208,14 +208,25 @@ def recorded(
     start = {name: control.value for name, control in controls.items()}
     if start not in chosen:
         raise FrameError(f"the first picture, {start}, is not among the settings")
-    figures, words = [], []
-    for one in chosen:
+    kept = drawn_places(len(chosen), chosen.index(start))
+    drawn, words = {}, []
+    for place, one in enumerate(chosen):
         try:
-            figures.append(draw(**one))
+            if place in kept:
+                drawn[place] = draw(**one)
             words.append(alt if isinstance(alt, str) else alt(**one))
         except Exception as error:
             raise FrameError(f"the setting {one} cannot be drawn: {error!r}") from error
+    figures = [drawn.get(place, drawn[kept[0]]) for place in range(len(chosen))]
     return Explorer(controls, chosen, start, words, figures, draw)
+
+
+def drawn_places(count: int, start: int, draft: str = DRAFT) -> list[int]:
+    """The settings that are drawn: all, or of a draft the first, its next, and every tenth."""
+    if not draft:
+        return [start, *(place for place in range(count) if place != start)]
+    every_tenth = range(int(hashlib.sha256(draft.encode()).hexdigest(), 16) % 10, count, 10)
+    return [start, *sorted({start + 1, *every_tenth} & {*range(count)} - {start})]
 
 
 # Pictures
@@ -267,7 +278,7 @@ def lesson_pictures(explorers: Mapping[str, Explorer], name: str) -> dict[str, l
     cap = min(HEAVIEST_FRAME, HEAVIEST_PAGE // count)
     pictures: dict[str, list[bytes]] = {}
     for cell, explorer in explorers.items():
-        kept = stored_places(explorer)
+        kept = drawn_places(len(explorer.settings), explorer.settings.index(explorer.start))
         stored = {
             place: light_picture(
                 explorer.figures[place], partial(explorer.draw, **explorer.settings[place]), cap
@@ -289,15 +300,6 @@ def lesson_pictures(explorers: Mapping[str, Explorer], name: str) -> dict[str, l
             "name fewer settings"
         )
     return pictures
-
-
-def stored_places(explorer: Explorer, draft: str = DRAFT) -> list[int]:
-    """The settings whose pictures are stored; of a draft the first, its next, and every tenth."""
-    count, start = len(explorer.settings), explorer.settings.index(explorer.start)
-    if not draft:
-        return [*range(count)]
-    every_tenth = range(int(hashlib.sha256(draft.encode()).hexdigest(), 16) % 10, count, 10)
-    return [start, *sorted({start + 1, *every_tenth} & {*range(count)} - {start})]
 
 
 def page_bytes(pictures: Mapping[str, list[bytes]]) -> int:
