@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 from xml.etree import ElementTree
 
-from course_grading.judging.verdicts import next_step
 from course_grading.running.graded import Graded, GradedNotebook, Report
+from course_grading.verdicts import next_step
 
 # Readable on white and on black.
 COLOURS = {"passed": "#2e9e50", "failed": "#e0524d", "error": "#e0524d", "timed out": "#e0524d"}

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
 
-from course_lab.errors import CourseError
+from course_lib.errors import CourseError
 
 LEARNERS = ("cloudpickle", "IPython", "ipykernel", "jinja2", "jupyter_client", "nbclient",
-            "nbformat", "nbval", "polib", "pytest", "rich", "zmq")  # fmt: skip
+            "nbformat", "nbval", "pytest", "rich", "zmq")  # fmt: skip
 """Modules of the extra "learn", without which the library and `course rope` work."""
 
 Arguments = argparse.Namespace

@@ -283,6 +283,20 @@ def test_a_teacher_installs_what_grades_a_class_and_no_test_tools(checkout: Chec
     assert not installs(checkout.calls())
 
 
+def test_the_chinese_edition_installs_what_translates_and_no_test_tools(
+    checkout: Checkout,
+) -> None:
+    checkout.add_python()
+    checkout.make("lab", "EDITION=zh")
+    calls = checkout.calls()
+    assert [call[-1] for call in installs(calls)] == ["setuptools", ".[learn,translation]"]
+    assert ["-m", "tools.translation", "zh"] in calls
+    assert checkout.stamps() == [".course-translation"]
+    for again in (["lab"], ["lab", "EDITION=zh"], ["grade", "EDITION=zh"]):
+        checkout.make(*again)
+        assert not installs(checkout.calls())
+
+
 def test_every_installation_is_constrained(checkout: Checkout) -> None:
     checkout.add_python()
     checkout.make("test")

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from course_grading.judging.verdicts import Verdict
 from course_grading.sheets.notebooks import Listed
+from course_grading.verdicts import Verdict
 
 LONGEST = 10_000
 """Letters of a message."""
@@ -53,7 +53,7 @@ class Graded:
             "max_points": self.max_points,
             "verdict": self.verdict.verdict,
             "mistake": self.verdict.mistake,
-            "alike": self.verdict.alike,
+            "alike": self.verdict.fingerprint,
             "message": self.message,
         }
 

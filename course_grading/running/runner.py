@@ -21,12 +21,12 @@ from queue import Empty, SimpleQueue
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TextIO
 
-from course_grading.judging.verdicts import Verdict
 from course_grading.running.graded import Graded, GradedNotebook, MachineFailed, Report
 from course_grading.running.processes import START_METHOD, keep_to_ourselves
 from course_grading.sheets import notebooks, submissions
 from course_grading.sheets.notebooks import Listed
 from course_grading.sheets.submissions import Submission
+from course_grading.verdicts import Verdict
 
 if TYPE_CHECKING:
     from course_grading.running.sandbox import Limits

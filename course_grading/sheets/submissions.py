@@ -14,7 +14,7 @@ from pathlib import Path
 from course_grading.sheets import notebooks
 from course_grading.sheets.notebooks import Cell, NotebookError
 from course_grading.sheets.renamed import SHEETS, as_today
-from course_lab.errors import CourseError
+from course_lib.errors import CourseError
 
 NOT_OURS = re.compile(r"\.ipynb_checkpoints|\.backup")
 
@@ -100,12 +100,12 @@ def _elsewhere(folder: Path, sheets: dict[str, Path]) -> str:
 def recognised(path: Path, sheets: dict[str, Path]) -> list[Path]:
     """The released sheets whose answers or checks are in the file at `path`."""
     try:
-        return alike(notebooks.read(path), sheets)
+        return sheets_with(notebooks.read(path), sheets)
     except NotebookError:
         return []
 
 
-def alike(cells: list[Cell], sheets: dict[str, Path]) -> list[Path]:
+def sheets_with(cells: list[Cell], sheets: dict[str, Path]) -> list[Path]:
     """The released sheets whose answers or checks are among these cells.
 
     There are several if they are of an earlier release's sheet that was split since.

@@ -12,7 +12,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from course_lab.errors import CourseError
 from course_lab.rope.known import (
     ABOUT_POSITIONS,
     CAVEATS,
@@ -25,6 +24,7 @@ from course_lab.rope.known import (
 )
 from course_lab.rope.source import Config, Source
 from course_lab.rope.tables import Table, by_base, tables
+from course_lib.errors import CourseError
 
 NO_ATTENTION = {
     "linear_attention": "linear attention or a state space", "mamba": "a state space",

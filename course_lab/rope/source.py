@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from course_lab.errors import CourseError
 from course_lab.rope.known import ModelType, types
+from course_lib.errors import CourseError
 
 Config = Mapping[str, Any]
 

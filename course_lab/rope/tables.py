@@ -15,7 +15,6 @@ from typing import Any
 
 from torch import Tensor
 
-from course_lab.errors import CourseError
 from course_lab.rope.known import ALTERNATE, AXES, UNIT_SQUARE, WIDTHS
 from course_lab.rope.source import Config, Source
 from course_lib.encodings import (
@@ -24,7 +23,8 @@ from course_lib.encodings import (
     ntk_aware,
     rotary_frequencies,
 )
-from course_lib.encodings.extension import OLD_NAMES, ROPE_TYPES
+from course_lib.encodings.rope_parameters import OLD_NAMES, ROPE_TYPES
+from course_lib.errors import CourseError
 
 ORIGINAL = "original_max_position_embeddings"
 NEEDED = {

@@ -16,7 +16,6 @@ import torch
 from torch import Tensor
 
 from course_lab import zoo
-from course_lab.errors import CourseError
 from course_lab.findings import Measured
 from course_lab.instruments import layers as changed
 from course_lab.instruments import reading
@@ -33,6 +32,7 @@ from course_lab.studies import zoo as making
 from course_lab.studies.study import Entry, Result, Study, classes_of
 from course_lab.training.corpus import python_source
 from course_lib import encodings as enc
+from course_lib.errors import CourseError
 from course_lib.model import Decoder
 
 TIER = zoo.TIERS["small"]

@@ -16,7 +16,6 @@ from jaxtyping import UInt8
 from torch import Tensor
 
 from course_lab import zoo
-from course_lab.errors import CourseError
 from course_lab.instruments import probes
 from course_lab.instruments.evaluation import bits_by_length, next_byte
 from course_lab.studies.study import Entry, Result, Study, classes_of
@@ -25,6 +24,7 @@ from course_lab.training.corpus import Corpus
 from course_lab.training.loop import Training, one_thread
 from course_lab.zoo import Make
 from course_lib.encodings import Sinusoidal
+from course_lib.errors import CourseError
 from course_lib.model import Decoder, DecoderConfig
 
 TIER = zoo.Tier(

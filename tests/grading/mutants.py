@@ -32,8 +32,7 @@ sys.path.append(str(Path(__file__).parents[1]))
 from sampling import ALL, said_of, sample
 
 from course_grading.exercise import Exercise
-from course_grading.judging import judge
-from course_grading.judging.asking import ask_all, draw
+from course_grading.judging import ask_all, draw, judge
 from course_grading.specs import EXERCISES, sheet_of
 
 SECONDS = 8.0

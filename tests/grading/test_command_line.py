@@ -17,10 +17,10 @@ from sample_specs import NUMBER, TEST
 from samples import NAME, MakeWorkshop, Workshop, as_file, cell, save, solved
 
 from course_grading import button, cli
-from course_grading.judging.verdicts import Verdict
 from course_grading.report import html_page, junit
 from course_grading.running.graded import Graded, GradedNotebook, Report
 from course_grading.sheets.notebooks import Listed
+from course_grading.verdicts import Verdict
 
 FIELDS = ["id", "number", "title", "points", "max_points", "verdict", "mistake", "alike", "message"]
 

@@ -10,11 +10,11 @@ import sampling
 import torch
 from torch import nn
 
-from course_lab.errors import CourseError
 from course_lab.rope import config as rope_config
 from course_lab.rope import known
 from course_lab.rope import tables as rope_tables
 from course_lab.rope.source import open_config
+from course_lib.errors import CourseError
 
 transformers = pytest.importorskip("transformers")
 from tools import census  # noqa: E402

@@ -6,7 +6,6 @@ import pytest
 import torch
 
 from course_lab import zoo
-from course_lab.errors import CourseError
 from course_lab.instruments import evaluation
 from course_lab.instruments.evaluation import bits_by_length, sliding_bits
 from course_lab.studies import interventions as experiments
@@ -14,6 +13,7 @@ from course_lab.studies import zoo as making
 from course_lab.studies.interventions import EXPERIMENTS, Unit
 from course_lab.studies.study import Result
 from course_lab.training import corpus
+from course_lib.errors import CourseError
 from course_lib.model import DecoderConfig
 
 CONFIG = DecoderConfig(vocab_size=256, dim=32, num_layers=1, num_heads=1, hidden_dim=16)

@@ -27,7 +27,7 @@ from course_lab.instruments.interventions import (
 from course_lab.instruments.stretching import METHODS, stretched
 from course_lib import encodings as enc
 from course_lib.encodings import ALiBi, ClippedBias, NoPosition, Rotary, Shaw, TransformerXL
-from course_lib.model import Decoder, DecoderConfig, attend
+from course_lib.model import Decoder, DecoderConfig, View, attend
 
 DIM, HEADS, BASE = 8, 2, 50.0
 CONFIG = DecoderConfig(vocab_size=16, dim=16, num_layers=2, num_heads=HEADS, hidden_dim=16)
@@ -227,9 +227,11 @@ def test_a_low_bias_for_later_keys_is_a_causal_mask(scheme):
         assert (by_distance[:, column] == expected).all()
     q, k = drawn(12, 12)
     at = torch.arange(12)
-    unmasked = attend(q, k, k, masking, at, at, causal=False)
-    assert torch.allclose(unmasked, attend(q, k, k, scheme, at, at, causal=True), atol=1e-5)
-    assert not torch.allclose(attend(q, k, k, scheme, at, at, causal=False), unmasked, atol=1e-2)
+    unmasked = attend(q, k, k, masking, View(at, at, causal=False))
+    assert torch.allclose(unmasked, attend(q, k, k, scheme, View(at, at, causal=True)), atol=1e-5)
+    assert not torch.allclose(
+        attend(q, k, k, scheme, View(at, at, causal=False)), unmasked, atol=1e-2
+    )
 
 
 @pytest.mark.parametrize("places", POSITIONS)

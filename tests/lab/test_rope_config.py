@@ -14,13 +14,13 @@ import pytest
 import torch
 
 from course_grading import cli
-from course_lab.errors import CourseError
 from course_lab.figures.real_models import layers_and_pairs
 from course_lab.rope import CONFIGS, known, reach, real_configs
 from course_lab.rope import config as rope_config
 from course_lab.rope import report as rope_report
 from course_lab.rope.advice import advice, price, prices
 from course_lib.encodings import dynamic_ntk, longrope, rotary_frequencies, yarn
+from course_lib.errors import CourseError
 from tools.pages import models
 
 ROOT = Path(__file__).parents[2]

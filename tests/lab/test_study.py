@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 import pytest
 
-from course_lab.errors import CourseError
 from course_lab.studies import budgets, costs, interventions, short
 from course_lab.studies import zoo as making
 from course_lab.studies.study import Result, Study, alike, code_of, executor, fit
+from course_lib.errors import CourseError
 
 
 class Square(NamedTuple):

@@ -9,12 +9,12 @@ from safetensors.torch import save_file
 
 from course_lab import __main__ as commands
 from course_lab import device, zoo
-from course_lab.errors import CourseError
 from course_lab.instruments import evaluation, stretching
 from course_lab.studies import zoo as making
 from course_lab.studies.zoo import Unit, keep, make, units
 from course_lab.training import corpus
 from course_lab.zoo import RECIPES, TIERS, Record, ZooError, build
+from course_lib.errors import CourseError
 
 TUNED = [
     Unit("tuned", "small", "rope", 0, method, factor)

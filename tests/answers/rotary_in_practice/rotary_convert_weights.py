@@ -1,4 +1,4 @@
-# Answers to rotary-convert-weights as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to rotary-convert-weights: tests/grading/answers.py says what the parts are.
 
 # %% given
 import torch
@@ -39,7 +39,7 @@ def to_half(q_weight, k_weight, v_weight, num_heads, num_kv_heads):
 
     return [moved(q_weight, num_heads), moved(k_weight, num_kv_heads), v_weight.clone()]
 
-# %% wrong
+# %% variation
 # because: width from columns
 def to_half(q, k, v, num_heads, num_kv_heads):
     width = q.shape[1] // num_heads
@@ -60,7 +60,7 @@ def to_half(q, k, v, num_heads, num_kv_heads):
     kv_dim = dim * num_kv_heads // num_heads
     return permuted(q, num_heads, dim, dim), permuted(k, num_kv_heads, kv_dim, dim), v
 
-# %% wrong
+# %% variation
 # because: first head only
 def to_half(q, k, v, num_heads, num_kv_heads):
     def moved(weight, heads):
@@ -69,7 +69,7 @@ def to_half(q, k, v, num_heads, num_kv_heads):
 
     return moved(q, num_heads), moved(k, num_kv_heads), v
 
-# %% wrong
+# %% variation
 # because: through bfloat16
 def to_half(q, k, v, num_heads, num_kv_heads):
     def moved(weight, heads):
@@ -79,11 +79,11 @@ def to_half(q, k, v, num_heads, num_kv_heads):
 
     return moved(q, num_heads), moved(k, num_kv_heads), v
 
-# %% wrong
+# %% variation
 # because: in float32
 to_half = in_float32
 
-# %% wrong
+# %% variation
 # because: through float32
 def to_half(q, k, v, num_heads, num_kv_heads):
     old = q, k, v

@@ -21,7 +21,7 @@ from course_grading.classes.store import FILE, Store
 from course_grading.classes.work import Sheet
 from course_grading.running.runner import Settings
 from course_grading.running.sandbox import unusable
-from course_lab.errors import CourseError
+from course_lib.errors import CourseError
 
 SANDBOX = "none" if unusable() else "bubblewrap"
 ANSWERS = {
