@@ -28,8 +28,8 @@ model: model-environment ## bring the released model of lesson 16 (93 MB, once)
 	@"$(VENV)/bin/python" -m course_lab.released
 
 test: lint ## run every test
-	@$(run) pytest --nbval --nbval-current-env --nbval-cell-timeout=120 \
-	  $(if $(findstring -k,$(ARGS)),-n 0,-n 2 --dist loadfile) --durations=10 -rs $(ARGS)
+	@$(run) pytest --nbval --nbval-current-env --nbval-cell-timeout=600 \
+	  $(if $(findstring -k,$(ARGS)),-n 0,-n auto --dist loadfile) --durations=10 -rs $(ARGS)
 
 lint: test-environment ## check style and types only
 	@$(run) ruff check --quiet --output-format concise

@@ -2,6 +2,8 @@
 
     .venv/bin/python tests/grading/mutants.py [SLUG ...]
 
+COURSE_SAMPLE, which `.ci/run` sets to the commit, chooses a tenth of each solution's mutants.
+
 A mutant differs from the solution in one place: an operator, a comparison, a number, a cast, an
 argument or a branch. One that passes is either right after all, and then the exercise's answers say
 why in a part `equal`, or the check has a hole. The exit status is 1 if one passes without a reason.
@@ -19,11 +21,15 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import redirect_stdout, suppress
 from io import StringIO
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import torch
 from answers import equal, sheet_cells
+
+sys.path.append(str(Path(__file__).parents[1]))
+from sampling import ALL, said_of, sample
 
 from course_grading.exercise import Exercise
 from course_grading.judging import ask_all, draw, judge
@@ -149,14 +155,18 @@ def passing(slug: str) -> tuple[int, list[str]]:
     signal.signal(signal.SIGPROF, _stop)
     setup, answers = sheet_cells(sheet_of(EXERCISES[slug]))
     assert passes(EXERCISES[slug], setup, answers[slug]), f"the solution of {slug} fails"
-    changed = list(mutants(answers[slug]))
-    return len(changed), [
-        what for what, source in changed if passes(EXERCISES[slug], setup, source)
-    ]
+    changed = dict(mutants(answers[slug]))
+    names = {f"{slug}: {what}": what for what in changed}
+    chosen = {names[one] for one in sample(names, os.environ.get("COURSE_SAMPLE", ALL))}
+    passed = [what for what in changed if what in chosen
+              and passes(EXERCISES[slug], setup, changed[what])]  # fmt: skip
+    return len(chosen), passed
 
 
 def main(slugs: list[str]) -> int:
     """Print what passes, and how many there were."""
+    chosen_by = os.environ.get("COURSE_SAMPLE", ALL)
+    print(said_of(chosen_by, "mutants"), flush=True)
     slugs = slugs or list(EXERCISES)
     count, explained_ones, unexplained = 0, 0, 0
     with ProcessPoolExecutor(os.cpu_count()) as pool:

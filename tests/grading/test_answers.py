@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 import torch
-from answers import FOLDER, Answer, answers, equal, file_of, sheet_cells
+from answers import FOLDER, Answer, answers, equal, everything, file_of, sheet_cells
 from mutants import mutants
-from samples import SLOW_TOO
 from torch import Tensor
 
 from course_grading.exercise import Exercise, Function
@@ -18,6 +17,7 @@ from course_grading.judging import ask_all
 from course_grading.judging.asking import Outcome
 from course_grading.judging.kinds import kind_of
 from course_grading.specs import EXERCISES, sheet_of
+from course_grading.verdicts import Verdict
 
 NEWEST = "third"  # of the rounds written blind; the older ones run with the slow tests
 
@@ -36,17 +36,25 @@ def asked_always(place: int, answer: Answer) -> bool:
     ],
 )
 def test_an_answer_is_judged_as_its_label_says(answer: Answer) -> None:
+    verdict = _judged_as_labelled(answer, "")
+    names = [mistake.name for mistake in EXERCISES[answer.slug].mistakes]
+    assert not answer.named or verdict.mistake == answer.named in names
+
+
+@pytest.mark.grid
+@pytest.mark.parametrize("answer", everything(), ids=lambda one: one.name)
+def test_on_another_draw_an_answer_is_judged_as_its_label_says(answer: Answer) -> None:
+    _judged_as_labelled(answer, "another")
+
+
+def _judged_as_labelled(answer: Answer, seed: str) -> Verdict:
+    """The verdict on a draw, which the label gives, and of which a name that it says is true."""
     exercise = EXERCISES[answer.slug]
-    names = [mistake.name for mistake in exercise.mistakes]
-    assert not answer.named or answer.named in names
-    twice = SLOW_TOO or (answer.right and not answer.blind)
-    for seed in ("", "another") if twice else ("",):
-        verdict, questions, outcomes = answer.judged(seed)
-        assert (verdict.verdict == "passed") == answer.right, (seed, verdict.message)
-        if not seed and answer.named:
-            assert verdict.mistake == answer.named
-        if outcomes and verdict.mistake in names:
-            assert _is_true(exercise, [*questions], [*outcomes], verdict.mistake), (seed, verdict)
+    verdict, questions, outcomes = answer.judged(seed)
+    assert (verdict.verdict == "passed") == answer.right, verdict.message
+    if outcomes and verdict.mistake in [mistake.name for mistake in exercise.mistakes]:
+        assert _is_true(exercise, [*questions], [*outcomes], verdict.mistake), verdict
+    return verdict
 
 
 @pytest.mark.parametrize("seed", ["15", "26", "85"])

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from samples import SLOW_TOO
+from samples import WHOLE
 
 from course_grading.exercise import Design, Exercise, Mistake
 from course_grading.exercise.domain import Number, Positions
@@ -46,8 +46,9 @@ def test_every_wrong_answer_fails_and_is_named(exercise: Exercise, mistake: Mist
     assert mistake.why in " ".join(verdict.message.split())
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("exercise", FUNCTIONS, ids=by_id)
-@settings(max_examples=5 if SLOW_TOO else 1, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=5 if WHOLE else 1, suppress_health_check=[HealthCheck.too_slow])
 @given(rng=st.randoms(use_true_random=False))
 def test_no_wrong_answer_ever_passes(exercise: Exercise, rng: Random) -> None:
     questions = draw(exercise, rng)

@@ -244,6 +244,7 @@ def theirs(model):
     return theirs
 
 
+@pytest.mark.slow
 def test_scores_are_those_of_transformers(model, theirs):
     ids = tokens(model, "lessons", 512)
     with torch.no_grad():

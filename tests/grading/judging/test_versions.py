@@ -5,14 +5,14 @@ from random import Random
 
 import pytest
 import torch
-from samples import SLOW_TOO
+from samples import WHOLE
 
 from course_grading.exercise import Version
 from course_grading.judging import ask_all, draw, judge
 from course_grading.specs import EXERCISES
 
 TESTS = [one for one in EXERCISES.values() if one.kind == "test"]
-ORDERS = 20 if SLOW_TOO else 5
+ORDERS = 20 if WHOLE else 5
 
 
 def verdicts(exercise, test):

@@ -99,6 +99,7 @@ def test_an_answer_that_writes_into_pipes_earns_nothing(workshop: MakeWorkshop) 
     assert graded[5]["verdict"] in ("error", "failed") and graded[7]["verdict"] == "failed"
 
 
+@pytest.mark.slow
 def test_a_replaced_function_costs_its_own_exercise_alone(workshop: MakeWorkshop) -> None:
     shop = workshop(3)
     shop.answer(1, "import json\njson.dumps = lambda *a, **k: '{}'\n" + RIGHT)
@@ -109,6 +110,7 @@ def test_a_replaced_function_costs_its_own_exercise_alone(workshop: MakeWorkshop
     assert graded[1]["message"] == rounds.SILENT.message
 
 
+@pytest.mark.slow
 def test_a_broken_cell_of_the_notebook_s_own_is_no_answer_s_fault(workshop: MakeWorkshop) -> None:
     shop = workshop(2)
     released = [dict(one) for one in shop.cells]
@@ -162,7 +164,10 @@ def _processes() -> set[str]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="counts processes in /proc")
-@pytest.mark.parametrize("stop", ["", "INT", "TERM"])
+@pytest.mark.parametrize(
+    "stop",
+    [pytest.param("", marks=pytest.mark.slow), "INT", pytest.param("TERM", marks=pytest.mark.slow)],
+)
 def test_nothing_is_left_behind(shop_with_a_runaway: Workshop, tmp_path: Path, stop: str) -> None:
     """Neither processes nor files, after the end, Ctrl-C, or a signal to stop."""
     import signal
@@ -217,6 +222,7 @@ while not pathlib.Path({str(tmp_path / "go on")!r}).exists():
     return shop
 
 
+@pytest.mark.slow
 def test_own_cells_may_check_while_they_are_graded(workshop: MakeWorkshop) -> None:
     shop = workshop(1)
     shop.answer(1)
@@ -375,6 +381,7 @@ FORGED_FOR = [
 
 
 @pytest.mark.slow
+@pytest.mark.grid
 @pytest.mark.parametrize(("slug", "source"), FORGED_FOR)
 def test_what_is_forged_for_a_sheet_earns_nothing(tmp_path: Path, slug: str, source: str) -> None:
     sheet = next(path for path in notebooks.RELEASED.glob("*.ipynb") if slug in path.read_text())

@@ -35,6 +35,7 @@ POSITIONS = {
     "narrow": torch.arange(9, dtype=torch.uint8),
 }
 every_positions = pytest.mark.parametrize("positions", POSITIONS.values(), ids=POSITIONS)
+param, slow = pytest.param, pytest.mark.slow
 ATTENTION = torch.nn.functional.scaled_dot_product_attention
 
 
@@ -67,8 +68,8 @@ def near(positions, window):
 
 @every_scheme
 @every_positions
-@pytest.mark.parametrize("window", [1, 3, 100])
-@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize("window", [param(1, marks=slow), 3, param(100, marks=slow)])
+@pytest.mark.parametrize("causal", [True, param(False, marks=slow)])
 def test_a_window_hides_what_a_mask_of_distances_hides(name, positions, window, causal):
     tokens = texts(2, 9)
     got = made(name, window, causal)(tokens, positions)
