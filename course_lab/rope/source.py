@@ -52,6 +52,10 @@ class Source:
         """What the type's class fills in."""
         return self.known.defaults.get(key) if self.known else None
 
+    def reads(self, key: str) -> bool:
+        """Whether the model's code reads this key; an unknown model's is taken to."""
+        return self.known is None or key in self.known.reads
+
     def whole(self, key: str, least: int = 1) -> int | None:
         """A whole number, or None if neither file nor class has it."""
         value = self.get(key)

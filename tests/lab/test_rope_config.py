@@ -263,6 +263,20 @@ def test_what_goes_wrong_is_a_warning(read, keys, warning):
     assert len(rope.warnings) == 1 and warning in rope.warnings[0]
 
 
+@pytest.mark.parametrize(
+    "keys, said",
+    [({}, "filled is not understood here"),
+     ({"model_type": "llama"}, "filled is ignored: rope_type 'default' does not take it")],
+)  # fmt: skip
+def test_a_base_in_the_parameters_counts_whatever_stands_beside_it(read, keys, said):
+    scaling = {"filled": True, "rope_type": "default", "rope_theta": 10_000.0}
+    [rope] = read(rope_scaling=scaling, rope_theta=500_000.0, **keys)
+    assert rope.base == 10_000.0
+    ignored, unknown = rope.warnings
+    assert ignored.startswith("rope_theta 500000.0 at the top is ignored: 10000.0 stands in")
+    assert unknown.startswith(said)
+
+
 def test_a_missing_original_length_is_taken_as_transformers_takes_it(read):
     [rope] = read(rope_scaling=YARN)
     assert torch.equal(rope.frequencies, yarn(64, 1e4, 4.0, 4096).frequencies)
