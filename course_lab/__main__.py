@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from course_lab import zoo
+from course_lab import corpus, zoo
 from course_lab.command_line import Arguments, Commands, add_command, folder_for, run
 from course_lab.figures import real_models, style
 from course_lab.instruments.evaluation import PASSAGES, bits_by_length, most_passages, next_byte
@@ -18,7 +18,6 @@ from course_lab.rope.advice import advice
 from course_lab.studies import budgets, costs, grids, interventions, layers, released, short
 from course_lab.studies import zoo as making
 from course_lab.studies.study import Study
-from course_lab.training import corpus
 from course_lab.training.checkpoints import Checkpoint, save_weights
 from course_lab.training.loop import train
 from course_lib.errors import CourseError

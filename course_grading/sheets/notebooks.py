@@ -15,7 +15,7 @@ from course_lib.errors import CourseError
 BUTTON = "grade-button"
 AFTERWARDS = "afterwards-"
 """Cells with such an id answer "If you want more". They stand in the solutions alone."""
-RELEASED = Path(__file__).parents[1] / "released"
+RELEASED = Path(__file__).parents[1] / "blank_sheets"
 KERNEL = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
 
 

@@ -1,17 +1,22 @@
-"""Explorers: sliders that redraw a picture."""
+"""Explorers: sliders that redraw a picture.
+
+IPython and ipywidgets are a learner's packages, and are imported where they are needed: `course
+rope` draws without them.
+"""
 
 from __future__ import annotations
 
 import html
 import itertools
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import ipywidgets as widgets
-from IPython.display import display
 from matplotlib.figure import Figure
 
 from course_lab.figures.style import bundle, png
+
+if TYPE_CHECKING:
+    import ipywidgets as widgets
 
 PICTURE = {"width": "auto", "max_width": "100%", "align_self": "flex-start"}  # never enlarged
 SPOKEN = '<p role="status" style="position:absolute;width:1px;height:1px;overflow:hidden">{}</p>'
@@ -35,6 +40,8 @@ def explore(
     most 150, are those that show the idea on a page without a kernel (see `grid`); they are kept
     in the output's metadata. Raises ValueError for settings that the controls cannot have.
     """
+    import ipywidgets as widgets
+    from IPython.display import display
 
     def values() -> dict[str, Any]:
         return {name: control.value for name, control in controls.items()}
@@ -94,6 +101,8 @@ def _checked(settings: Settings, controls: dict[str, widgets.Widget]) -> Setting
 
 
 def _possible(control: widgets.Widget, value: Any) -> bool:
+    import ipywidgets as widgets
+
     if isinstance(control, widgets.IntSlider):
         inside = control.min <= value <= control.max
         return bool(inside and (value - control.min) % control.step == 0)
@@ -104,6 +113,8 @@ def _possible(control: widgets.Widget, value: Any) -> bool:
 
 def slider(label: str, low: int, high: int, value: int, step: int = 1) -> widgets.IntSlider:
     """A slider over whole numbers that redraws while it is dragged."""
+    import ipywidgets as widgets
+
     return widgets.IntSlider(
         value=value, min=low, max=high, step=step, description=label, continuous_update=True
     )
@@ -111,6 +122,8 @@ def slider(label: str, low: int, high: int, value: int, step: int = 1) -> widget
 
 def choice(label: str, options: list, value: object = None) -> widgets.Dropdown:
     """A list to choose from."""
+    import ipywidgets as widgets
+
     return widgets.Dropdown(
         options=options, value=options[0] if value is None else value, description=label
     )
@@ -118,4 +131,6 @@ def choice(label: str, options: list, value: object = None) -> widgets.Dropdown:
 
 def switch(label: str, value: bool = False) -> widgets.Checkbox:
     """On or off."""
+    import ipywidgets as widgets
+
     return widgets.Checkbox(value=value, description=label, indent=False)

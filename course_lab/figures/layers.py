@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from course_lab.figures.plots import lengths_axis
 from course_lab.figures.style import BLACK, BLUE, GREY, ORANGE, figure, look_of
 from course_lab.findings import Measured
-from course_lab.instruments.layers import attentions
+from course_lab.instruments.layer_changes import attentions
 from course_lab.rope import LayerGroup
 from course_lab.zoo import TIERS, build, recipe
 from course_lib.encodings import Rotary

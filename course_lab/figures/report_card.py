@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from course_lab.assessment import PROBES, Assessment, assess, known_bits, known_findings
 from course_lab.figures.measured import BITS
 from course_lab.figures.plots import draw_mark, lengths_axis
 from course_lab.figures.style import BLACK, NAMES, figure, line_of, png
 from course_lab.instruments import probes
 from course_lab.instruments.probes import Report
 from course_lab.studies import short
-from course_lab.studies.assessment import PROBES, Assessment, assess, known_bits, known_findings
 from course_lab.zoo import Make
 
 ALT = "Left, the training loss of {name} beside the ten; right, the loss by length of context."

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from course_lab import zoo
-from course_lab.rope.layers import LayerGroup
+from course_lab.rope.layer_groups import LayerGroup
 from course_lab.rope.report import numbers, whole
 from course_lab.rope.tables import Table
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from course_lab.rope.layers import LayerGroup, grouped
+from course_lab.rope.layer_groups import LayerGroup, grouped
 from course_lab.rope.source import open_config
 
 CONFIGS = Path(__file__).parent / "configs"

@@ -9,7 +9,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
-from course_lab.rope.layers import FURTHEST, LayerGroup, reach
+from course_lab.rope.layer_groups import FURTHEST, LayerGroup, reach
 from course_lab.rope.tables import Table
 
 

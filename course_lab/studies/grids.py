@@ -17,8 +17,9 @@ from torch import Tensor
 from course_lab.findings import Measured
 from course_lab.machine import device
 from course_lab.studies.study import Entry, Kind, Result, Study, classes_of
-from course_lab.training import grids, tasks
-from course_lab.training.grids import GridReader, Numbering, Shape
+from course_lab.training import grid_tasks as grids
+from course_lab.training import tasks
+from course_lab.training.grid_tasks import GridReader, Numbering, Shape
 from course_lab.training.loop import Training, train
 from course_lab.training.tasks import IGNORE, Batch, Task
 from course_lib import encodings as enc

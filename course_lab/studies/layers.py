@@ -16,8 +16,9 @@ import torch
 from torch import Tensor
 
 from course_lab import zoo
+from course_lab.corpus import python_source
 from course_lab.findings import Measured
-from course_lab.instruments import layers as changed
+from course_lab.instruments import layer_changes as changed
 from course_lab.instruments import reading
 from course_lab.instruments.evaluation import (
     PASSAGES,
@@ -30,7 +31,6 @@ from course_lab.machine import device
 from course_lab.studies import budgets
 from course_lab.studies import zoo as making
 from course_lab.studies.study import Entry, Kind, Result, Study, Weights, classes_of
-from course_lab.training.corpus import python_source
 from course_lib import encodings as enc
 from course_lib.model import Decoder
 

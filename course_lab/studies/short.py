@@ -15,12 +15,11 @@ import torch
 from jaxtyping import UInt8
 from torch import Tensor
 
-from course_lab import zoo
+from course_lab import corpus, zoo
+from course_lab.corpus import Corpus
 from course_lab.instruments import probes
 from course_lab.instruments.evaluation import bits_by_length, next_byte
 from course_lab.studies.study import Entry, Kind, Result, Study, classes_of
-from course_lab.training import corpus
-from course_lab.training.corpus import Corpus
 from course_lab.training.loop import Training, one_thread
 from course_lab.zoo import Make
 from course_lib.encodings import Sinusoidal

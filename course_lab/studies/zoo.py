@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import torch
 
 from course_lab import zoo
+from course_lab.corpus import python_source
 from course_lab.instruments import reading, stretching
 from course_lab.instruments.evaluation import (
     PASSAGES,
@@ -21,7 +22,6 @@ from course_lab.instruments.evaluation import (
 from course_lab.machine import device
 from course_lab.studies.study import Entry, Kind, Result, Study, Weights, classes_of
 from course_lab.training.checkpoints import Checkpoint, save_weights
-from course_lab.training.corpus import python_source
 from course_lab.training.loop import train
 from course_lab.zoo import SEEDS, TIERS, Record, build, read_weights
 from course_lib.encodings import rotary_frequencies

@@ -3,9 +3,8 @@
 import pytest
 import torch
 
-from course_lab.instruments import timing
-from course_lab.studies import contenders
-from course_lab.studies.contenders import CLONE, HF, RET
+from course_lab.instruments import contenders, timing
+from course_lab.instruments.contenders import CLONE, HF, RET
 from tools.pages import benchmarks as benchmark
 from tools.pages.__main__ import main
 from tools.pages.benchmarks import TINY
@@ -101,7 +100,7 @@ def test_a_length_for_which_there_is_no_room_is_left_out():
 
 
 def test_the_plain_decoder_has_the_size_of_ours():
-    models = contenders.decoders(32)
+    models = benchmark.decoders(32)
     sizes = [
         sum(p.numel() for p in models[n].parameters()) for n in ("learned", "plain torch, learned")
     ]

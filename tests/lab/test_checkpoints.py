@@ -15,9 +15,9 @@ import torch
 from safetensors.torch import load_file
 
 from course_lab import __main__ as commands
-from course_lab import steps_back, train
 from course_lab.training.checkpoints import Checkpoint, CheckpointError
-from course_lab.training.loop import Training
+from course_lab.training.loop import Training, train
+from course_lab.training.tasks import steps_back
 from course_lib.encodings import Sinusoidal
 from course_lib.model import Decoder, DecoderConfig
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from course_lab.training import corpus
+from course_lab import corpus
 
 STDLIB = Path(sysconfig.get_paths()["stdlib"])
 

@@ -11,8 +11,8 @@ import torch
 from course_lab import __main__ as commands
 from course_lab.studies import grids as study
 from course_lab.studies.grids import QUESTIONS, TRAINED, Unit
-from course_lab.training import grids
-from course_lab.training.grids import GridReader, Shape
+from course_lab.training import grid_tasks as grids
+from course_lab.training.grid_tasks import GridReader, Shape
 from course_lab.training.tasks import IGNORE
 
 ODD = (Shape(3, 5), Shape(8, 8), Shape(4, 16), Shape(9, 4))

@@ -5,13 +5,12 @@ from dataclasses import replace
 import pytest
 import torch
 
-from course_lab import zoo
+from course_lab import corpus, zoo
 from course_lab.instruments import evaluation
 from course_lab.instruments.evaluation import bits_by_length, sliding_bits
 from course_lab.studies import interventions as experiments
 from course_lab.studies import zoo as making
 from course_lab.studies.interventions import EXPERIMENTS, Unit
-from course_lab.training import corpus
 from course_lab.training.checkpoints import checksum
 from course_lib.errors import CourseError
 from course_lib.model import DecoderConfig

@@ -10,7 +10,7 @@ import torch
 
 from course_lab import __main__ as commands
 from course_lab import zoo
-from course_lab.instruments import layers as changed
+from course_lab.instruments import layer_changes as changed
 from course_lab.instruments import looking
 from course_lab.studies import layers
 from course_lab.studies import study as studies

@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from course_lab.studies import assessment as report_card
+from course_lab import assessment as report_card
+from course_lab.assessment import assess
 from course_lab.studies import short
-from course_lab.studies.assessment import assess
 from course_lib.encodings import ALiBi, PositionScheme
 
 

@@ -10,11 +10,11 @@ import torch
 from torch import nn
 from tqdm import tqdm
 
-from course_lab import device, right_answers, steps_back, train
+from course_lab.machine import device
 from course_lab.training import loop as training
 from course_lab.training import waveforms
-from course_lab.training.loop import Training, fast_dtype, one_thread, rate
-from course_lab.training.tasks import IGNORE, Batch
+from course_lab.training.loop import Training, fast_dtype, one_thread, rate, train
+from course_lab.training.tasks import IGNORE, Batch, right_answers, steps_back
 from course_lib.encodings import NoPosition, Sinusoidal, sinusoidal_encoding
 from course_lib.model import Decoder, DecoderConfig
 

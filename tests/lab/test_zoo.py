@@ -8,12 +8,12 @@ import torch
 from safetensors.torch import save_file
 
 from course_lab import __main__ as commands
-from course_lab import device, zoo
+from course_lab import corpus, zoo
 from course_lab.instruments import evaluation, stretching
+from course_lab.machine import device
 from course_lab.studies import study as studies
 from course_lab.studies import zoo as making
 from course_lab.studies.zoo import Unit, keep
-from course_lab.training import corpus
 from course_lab.training.checkpoints import checksum
 from course_lab.zoo import RECIPES, TIERS, Record, ZooError, build
 from course_lib.errors import CourseError

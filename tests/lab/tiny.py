@@ -16,10 +16,9 @@ from pathlib import Path
 import torch
 
 from course_lab import __main__ as commands
-from course_lab import zoo
+from course_lab import corpus, zoo
 from course_lab.instruments import evaluation
 from course_lab.studies import zoo as making
-from course_lab.training import corpus
 from course_lab.training import loop as training
 from course_lab.zoo import Tier
 from course_lib.model import DecoderConfig

@@ -90,7 +90,7 @@ def test_code_is_left_as_it_is():
 def test_every_hint_of_a_sheet_is_folded_once_and_in_order(name):
     file = f"exercises/{name}.ipynb"
     hints = {exercise.slug: exercise.hints for exercise in SHEETS[name]}
-    page = notebooks.sheet(read(f"course_grading/released/{name}.ipynb"), file, "", hints)
+    page = notebooks.sheet(read(f"course_grading/blank_sheets/{name}.ipynb"), file, "", hints)
     folds = re.findall(r"<details.*?</summary><p>(.*?)</p></details>", page)
     assert folds == [notebooks.with_code(hint) for one in SHEETS[name] for hint in one.hints]
     assert f"open `{file}`" in page

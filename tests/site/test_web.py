@@ -143,7 +143,7 @@ class Elements(HTMLParser):
 def test_every_notebook_and_document_has_its_page(pages: dict[str, Elements]) -> None:
     root = browser.ROOT
     lessons = {f"notebooks/{path.stem}" for path in root.glob("notebooks/*.ipynb")}
-    sheets = {f"exercises/{path.stem}" for path in root.glob("course_grading/released/*.ipynb")}
+    sheets = {f"exercises/{path.stem}" for path in root.glob("course_grading/blank_sheets/*.ipynb")}
     documents = {f"docs/{path.stem}" for path in root.glob("docs/*.md")}
     both = lessons | sheets | documents | {"index", "search"}
     assert both | {f"zh/{name}" for name in both} <= set(pages)

@@ -12,6 +12,7 @@ import os
 import platform
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import date
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -19,12 +20,16 @@ from statistics import median
 from typing import NamedTuple
 
 import torch
+from torch import nn
 
+from course_lab.instruments import contenders
+from course_lab.instruments.contenders import CLONE, HF, RET
 from course_lab.instruments.timing import Cost, Work, Works, measure, seconds_of
 from course_lab.machine import describe, device
 from course_lab.markdown import table
-from course_lab.studies import contenders
-from course_lab.studies.contenders import CLONE, HF, RET
+from course_lab.zoo import RECIPES, TIERS
+from course_lib import encodings as enc
+from course_lib.model import Decoder
 from course_lib.model.llama import LlamaConfig
 
 INTRODUCTION = """# What it costs
@@ -126,6 +131,18 @@ def compiler_problem() -> str | None:
     return None
 
 
+def decoders(length: int) -> dict[str, nn.Module]:
+    """The zoo's schemes, two variants, and a model in plain torch, for texts of `length` bytes."""
+    tier = replace(TIERS["small"], length=length)
+    config, width = tier.config, tier.config.head_dim
+    schemes = {recipe.label: recipe.scheme(tier) for recipe in RECIPES.values()} | {
+        "Shaw, keys only": lambda layer: enc.Shaw(width, contenders.CLIP, on_values=False),
+        "RoPE, interleaved": enc.Rotary(width, layout="interleaved"),
+    }
+    models: dict[str, nn.Module] = {n: Decoder(config, scheme) for n, scheme in schemes.items()}
+    return models | {contenders.PLAIN: contenders.PlainDecoder(config, length)}
+
+
 def groups(
     sizes: Sizes, compiled: bool
 ) -> Iterator[tuple[str, Works, str, dict[tuple[str, str], float]]]:
@@ -167,8 +184,7 @@ def groups(
         )
     batch, length = sizes.batch
     steps = {
-        name: contenders.training_step(m, batch, length)
-        for name, m in contenders.decoders(length).items()
+        name: contenders.training_step(m, batch, length) for name, m in decoders(length).items()
     }
     yield f"Training step of {batch} texts of {length} bytes", steps, "no position", {}
     loops = contenders.training_loops(batch, length, compiled)

@@ -17,7 +17,7 @@ from course_grading.sheets.notebooks import as_text
 from tools.translation import edition, texts, writing
 
 Notebook = dict[str, Any]
-RELEASED = ROOT / "course_grading" / "released"
+RELEASED = ROOT / "course_grading" / "blank_sheets"
 TRANSLATIONS = ROOT / "translations" / "zh"
 ALONE = ("CHANGELOG.md", "CONTRIBUTING.md")
 """Texts that are English only."""

@@ -21,7 +21,7 @@ PAGES = {
     # A sheet is linked to where the learner has it, and shown as it was released.
     **{
         f"exercises/{path.name}": f"exercises/{path.stem}"
-        for path in (ROOT / "course_grading" / "released").glob("*.ipynb")
+        for path in (ROOT / "course_grading" / "blank_sheets").glob("*.ipynb")
     },
 }
 """The page of each file that has one."""

@@ -1,7 +1,7 @@
 """The page of a report card: made for good schemes and for broken ones."""
 
+from course_lab.assessment import PROBES
 from course_lab.figures.report_card import report_card
-from course_lab.studies.assessment import PROBES
 from course_lib.encodings import ALiBi
 
 

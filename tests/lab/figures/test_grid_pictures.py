@@ -10,7 +10,7 @@ from matplotlib.patches import Rectangle
 
 from course_lab.figures import grids as drawn
 from course_lab.findings import Measured
-from course_lab.training.grids import Shape
+from course_lab.training.grid_tasks import Shape
 
 
 def test_the_place_asked_for_and_the_one_so_many_before_are_marked():

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -21,7 +20,6 @@ from course_lab.instruments.evaluation import next_byte
 from course_lab.instruments.timing import Work, Works
 from course_lab.machine import device
 from course_lab.training.loop import Training
-from course_lab.zoo import RECIPES, TIERS
 from course_lib import encodings as enc
 from course_lib.encodings.consecutive import distances_of
 from course_lib.model import Decoder, DecoderConfig
@@ -183,18 +181,6 @@ class PlainDecoder(nn.Module):
     def forward(self, tokens: Tensor, positions: Tensor) -> Tensor:
         scores: Tensor = self.layers(self.tokens(tokens) + self.places(positions))
         return scores
-
-
-def decoders(length: int) -> dict[str, nn.Module]:
-    """The zoo's schemes, two variants, and a model in plain torch, for texts of `length` bytes."""
-    tier = replace(TIERS["small"], length=length)
-    config, width = tier.config, tier.config.head_dim
-    schemes = {recipe.label: recipe.scheme(tier) for recipe in RECIPES.values()} | {
-        "Shaw, keys only": lambda layer: enc.Shaw(width, CLIP, on_values=False),
-        "RoPE, interleaved": enc.Rotary(width, layout="interleaved"),
-    }
-    models: dict[str, nn.Module] = {n: Decoder(config, scheme) for n, scheme in schemes.items()}
-    return models | {PLAIN: PlainDecoder(config, length)}
 
 
 AS_TENSOR, AS_RANGE = "positions as a tensor", "positions as a range"
