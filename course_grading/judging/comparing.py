@@ -43,6 +43,8 @@ class Problem:
     pictured: tuple[Tensor, Tensor] | None = None
     off: float = math.inf
     """How far a tensor is off, as a share of the largest number that is right."""
+    numbers: bool = False
+    """Whether a number is wrong, and not only its form or its dtype."""
 
 
 def judge(exercise: Exercise, questions: list[Any], outcomes: list[Outcome]) -> Verdict:
@@ -174,6 +176,8 @@ def _judge_function(exercise: Function, questions: list[Any], outcomes: list[Out
     if mistake:
         return _failed(message, mistake, pictured=problem.pictured)
     fact = _fact(exercise, right, outcomes, problems)
+    if fact and fact.name == facts.FEW_DIGITS and (also := _common(exercise, right, problems)):
+        fact = Fact(also.name, f"{fact.why} {also.why}")
     if fact is None and (likely := _named_here(exercise, questions, right, outcomes, first)):
         message += (
             f"\nIn this call your answer gives what this mistake gives: {likely.name}. {likely.why}"
@@ -210,11 +214,14 @@ def _fact(
     says = {problem.says for problem in problems if problem}
     if all(one.startswith(SECOND_CALL) for one in says):
         return Fact("keeps something between calls", "What is kept is for other inputs.")
-    if says == {IN_PLACE}:
-        return Fact("works in place", "The caller's tensors are others after the call.")
+    if all(one.startswith(CHANGED) for one in says):
+        return Fact(
+            "works in place", "After the call, what was handed in is no longer what it was."
+        )
     if all("value" in truth.outcome and "value" in outcome for truth, outcome in failing):
         pairs = [(decode(t.outcome["value"]), decode(o["value"])) for t, o in failing]
-        if exercise.kind != "design" and (related := facts.relation(pairs)):
+        refused = any(problem and problem.numbers for problem in problems)
+        if exercise.kind != "design" and (related := facts.relation(pairs, not refused)):
             return related
     if all("raised" in truth.outcome for truth, _ in failing):
         given = {outcome.get("raised", "") for _, outcome in failing}
@@ -243,7 +250,8 @@ def find_problem(exercise: Function, truth: Truth, outcome: Outcome) -> Problem 
     return again and replace(again, says=f"{SECOND_CALL}\n{again.says}")
 
 
-IN_PLACE = "  changed its input in place: work on a new one (x = x * 2, not x *= 2)"
+CHANGED = "  changed "
+IN_PLACE = f"{CHANGED}its input in place: work on a new one (x = x * 2, not x *= 2)"
 SECOND_CALL = "  the first call was right, but not the second, with the same inputs after others:"
 
 
@@ -258,11 +266,26 @@ def _first_problem(exercise: Function, truth: Truth, outcome: Outcome) -> Proble
     if problem and problem.form:
         return problem
     if outcome.get("mutated"):
-        return Problem(IN_PLACE)
+        return Problem(_changed(truth.case, outcome["mutated"]))
     for required in exercise.properties:
         if not _holds(required.holds, truth.case, value):
             return Problem(f"  this must hold, and does not: {required.says}")
     return None if exercise.kind == "design" else problem
+
+
+def _changed(case: dict[str, Any], names: Any) -> str:
+    """What to say of an answer that has changed the arguments of these names."""
+    for name in names if isinstance(names, list) else ():
+        value = case.get(name)
+        if isinstance(value, (list, dict)):
+            kind = "list" if isinstance(value, list) else "dictionary"
+            items = value.values() if isinstance(value, dict) else value
+            if any(isinstance(item, (list, dict)) for item in items):
+                within, remedy = ", or something in it", "work on copies (copy.deepcopy makes them)"
+            else:
+                within, remedy = "", f"work on a copy, such as {name}.copy()"
+            return f"{CHANGED}the {kind} `{name}` that was handed in{within}: {remedy}"
+    return IN_PLACE
 
 
 def _refusal_problem(expected: Outcome, outcome: Outcome) -> Problem | None:
@@ -326,7 +349,7 @@ def _same_number(right: Right, number: bool | int | float) -> bool:
 
 
 def _expected_got(expected: Any, got: Any) -> Problem:
-    return Problem(f"  expected  {short(expected)}\n  got       {short(got)}")
+    return Problem(f"  expected  {short(expected)}\n  got       {short(got)}", numbers=True)
 
 
 def as_number(value: Any) -> bool | int | float | None:
@@ -356,7 +379,7 @@ def _container_problem(right: Right, got: Any) -> Problem | None:
             message = f"  in result[{key!r}]{message.removeprefix('  in result')}"
         else:
             message = f"  in result[{key!r}]:\n{message}"
-        return Problem(message, problem.form, problem.pictured)
+        return Problem(message, problem.form, problem.pictured, numbers=problem.numbers)
     return None
 
 
@@ -385,7 +408,8 @@ def _tensor_problem(right: Right, got: Any) -> Problem | None:
         return Problem(f"  should have {_wanted(expected.dtype)}, got {got.dtype}", form=True)
     if (got.isnan() & ~expected.isnan()).any():
         where = tuple((got.isnan() & ~expected.isnan()).nonzero()[0].tolist())
-        return Problem(f"  gives nan (not a number), first at {list(where)}", form=True)
+        says = f"  gives nan (not a number), first at {list(where)}"
+        return Problem(says, form=True, numbers=True)
     limits = allowed(right.exact, expected.dtype, right.scale, right.roundings)
     differing = difference(right.exact, got, limits)
     if differing is None:
@@ -403,7 +427,8 @@ def _tensor_problem(right: Right, got: Any) -> Problem | None:
             message += f"\n  {got.dtype} holds numbers up to {largest} only"
     exact = right.exact if _inexact(right.exact.dtype) else right.exact.double()
     size = exact.abs().nan_to_num(0, 0, 0).max().item()
-    return Problem(message, pictured=(expected, got), off=differing.error / size if size else 1.0)
+    off = differing.error / size if size else 1.0
+    return Problem(message, pictured=(expected, got), off=off, numbers=True)
 
 
 def _dtype_suffices(expected: torch.dtype, got: torch.dtype) -> bool:
@@ -544,11 +569,19 @@ def _judge_number(exercise: Value, value: Any, outcome: Outcome) -> Verdict:
         return Verdict("passed", exercise.points)
     close = (mistake for mistake in exercise.mistakes if _near(exercise, number, mistake.answer))
     message = f"`{exercise.name}` = {number!r} is not right."
-    return _failed(message, next(close, None))
+    mistake = next(close, None)
+    counts = exercise.relative_tolerance == 0 and isinstance(_target(exercise.reference), int)
+    if counts and not mistake and not float(number).is_integer():
+        message += " The task asks for a whole number."
+    return _failed(message, mistake)
+
+
+def _target(right: Any) -> Any:
+    return right() if callable(right) else right
 
 
 def _near(exercise: Value, number: float, right: Any) -> bool:
-    target = float(right() if callable(right) else right)
+    target = float(_target(right))
     # the last digits of a float are not the learner's to get right
     rounding = max(1e-6 * min(1.0, abs(target)), 1e-9 * abs(target))
     return abs(number - target) <= max(exercise.relative_tolerance * abs(target), rounding)

@@ -129,6 +129,10 @@ EXERCISE = Implement(
                 "You convert from halves to neighbours. For one head of width 8 take the rows in "
                 "the order 0, 2, 4, 6, 1, 3, 5, 7. (At width 4 both directions are the same.)",
                 _converting(order=lambda head_dim: order_of(head_dim).argsort())),
+        Mistake("the second partners first",
+                "Your halves are exchanged: the rows 1, 3, 5, 7 come before 0, 2, 4, 6. The first "
+                "partner of each pair belongs to the first half.",
+                _converting(order=lambda head_dim: order_of(head_dim).roll(head_dim // 2))),
         Mistake("values converted, too",
                 "Values are not rotated. If their rows move, everything that is read out meets the "
                 "wrong columns of the output projection.",
