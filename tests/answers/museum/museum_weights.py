@@ -183,15 +183,3 @@ def test_convert(convert):
         assert new_q.shape == q_weight.shape and new_k.shape == k_weight.shape
         assert torch.allclose(scores(new_q, new_k), scores(q_weight, k_weight), rtol=1e-3, atol=1e-2)
 
-# %% equal
-# because: torch.equal compares whole numbers in float32 with integers.
-# change: .long() dropped in `assert torch.equal(weight[:, 0].long(), expected), weight[:, 0].tolist()`
-
-# %% equal
-# because: Only the message of the assertion changes.
-# change: 0 to 1 in `assert torch.equal(weight[:, 0].long(), expected), weight[:, 0].tolist()`
-# change: 0 to -1 in `assert torch.equal(weight[:, 0].long(), expected), weight[:, 0].tolist()`
-
-# %% equal
-# because: There is one column, so the last one is the first one.
-# change: 0 to -1 in `assert torch.equal(weight[:, 0].long(), expected), weight[:, 0].tolist()`, number 2

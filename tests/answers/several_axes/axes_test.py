@@ -36,24 +36,24 @@ def looked_at(scores, sizes, dim=8, ones=False, at=None, swapped=False, off=1e-3
     got = scores(q, k, sizes)
     assert got.shape == expected.shape
     at = slice(None) if at is None else at
-    assert torch.allclose(got[at], expected[at], atol=off)
+    assert torch.allclose(got[at], expected[at], rtol=0, atol=off)
 
 # %% right
 # style: against a formula
 def test_scores(scores):
-    looked_at(scores, [(2, 3), (4, 2), (1, 3)])
+    looked_at(scores, [(2, 3), (4, 2), (1, 3), (2, 3)])
 
 # %% right
 # style: several calls
 def test_scores(scores):
-    for sizes in ([(2, 5)], [(5, 2)], [(3, 4), (1, 1), (4, 3), (5, 3)]):
+    for sizes in ([(2, 5)], [(5, 2)], [(3, 4), (1, 1), (4, 3), (5, 3), (3, 4)]):
         for dim in (4, 8, 16):
             looked_at(scores, sizes, dim)
 
 # %% right
 # style: one number at a time
 def test_scores(scores):
-    sizes = [(3, 2), (2, 4), (1, 3)]
+    sizes = [(3, 2), (2, 4), (1, 3), (3, 2)]
     places = places_of(sizes).T.tolist()
     q, k = vectors(len(places))
     got = scores(q, k, sizes)
@@ -133,20 +133,20 @@ def test_scores(scores):
 # because: ones
 # named: vectors of ones
 def test_scores(scores):
-    looked_at(scores, [(2, 5), (5, 3), (1, 4)], ones=True)
+    looked_at(scores, [(2, 5), (5, 3), (1, 4), (2, 5)], ones=True)
 
 # %% wrong
 # because: four columns
 # named: one pair for each axis
 def test_scores(scores):
-    looked_at(scores, [(2, 5), (5, 3), (1, 4)], dim=4)
+    looked_at(scores, [(2, 5), (5, 3), (1, 4), (2, 5)], dim=4)
 
 # %% wrong
 # because: looks at the numbers only
 # named: scores between pictures not compared
 def test_scores(scores):
-    sizes = [(2, 5), (5, 3), (1, 4)]
-    q, k = vectors(29)
+    sizes = [(2, 5), (5, 3), (1, 4), (2, 5)]
+    q, k = vectors(39)
     expected = wanted(q, k, sizes)
     looked_at(scores, sizes, at=expected.isfinite())
 
@@ -154,7 +154,7 @@ def test_scores(scores):
 # because: pieces whose row is their column
 # named: pieces on the diagonal alone
 def test_scores(scores):
-    sizes = [(2, 3), (4, 2), (1, 3)]
+    sizes = [(2, 3), (4, 2), (1, 3), (2, 3)]
     _, row, column = places_of(sizes)
     looked_at(scores, sizes, at=(row == column)[:, None] & (row == column))
 
@@ -162,7 +162,7 @@ def test_scores(scores):
 # because: (x, y) expected
 # named: the column expected first
 def test_scores(scores):
-    looked_at(scores, [(2, 5), (5, 3), (1, 4)], swapped=True)
+    looked_at(scores, [(2, 5), (5, 3), (1, 4), (2, 5)], swapped=True)
 
 # %% wrong
 # because: compares with a shifted picture only
@@ -175,7 +175,7 @@ def test_scores(scores):
 # %% wrong
 # because: asks for more digits than float32 has
 def test_scores(scores):
-    looked_at(scores, [(2, 5), (5, 3), (1, 4)], off=1e-12)
+    looked_at(scores, [(2, 5), (5, 3), (1, 4), (2, 5)], off=1e-12)
 
 # %% wrong
 # because: only that a piece sees itself best
@@ -191,13 +191,3 @@ def test_scores(scores):
     got = scores(q, q, [(2, 3), (4, 2), (1, 3)])
     assert torch.allclose(got, got.T)
 
-# %% equal
-# because: Any random numbers show the wrong versions.
-# change: generator= dropped in `q, k = torch.randn(2, 17, 8, generator=torch.Generator().manual_seed(0))`
-# change: 0 to 1 in `q, k = torch.randn(2, 17, 8, generator=torch.Generator().manual_seed(0))`
-# change: 0 to -1 in `q, k = torch.randn(2, 17, 8, generator=torch.Generator().manual_seed(0))`
-
-# %% equal
-# because: Right versions are off by some roundings of float32, and each wrong one by more than 1 somewhere.
-# change: atol= dropped in `assert torch.allclose(scores(q, k, sizes), expected, atol=1e-3)`
-# change: 0.001 to 1.001 in `assert torch.allclose(scores(q, k, sizes), expected, atol=1e-3)`
