@@ -166,8 +166,8 @@ EXERCISE = Implement(
                 _with_hidden(-10_000)),
         *(Mistake("scores cut off",
                   "You raise low scores to some number, so that keys of different scores get the "
-                  "same weight. Subtract the largest of the scores and the sink, or use softmax, which "
-                  "does so: then no score is too low or too high.",
+                  "same weight. Subtract the largest of the scores and the sink, or use softmax, "
+                  "which does so: then no score is too low or too high.",
                   _with_hidden(-torch.inf, least)) for least in (-1000, -10_000)),
         Mistake("nan where a query sees no key",
                 "All scores of such a query are minus infinity. Then a softmax over the keys alone "
