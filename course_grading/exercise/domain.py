@@ -28,6 +28,10 @@ class Argument(Protocol):
         """What is allowed, and occurs in none of `values`."""
 
 
+NEAR = 0.1
+"""As a share of the end of a range, how far from it the number may be that stands for it."""
+
+
 @dataclass(frozen=True)
 class Number:
     """A single number between two others, both included."""
@@ -48,12 +52,11 @@ class Number:
             yield f"{value!r} is not in {self.low} to {self.high}"
 
     def uncovered(self, values: Sequence[Any]) -> Iterator[str]:
-        # the ends of a range are where it is narrow: half of the way there will do
         if len(set(values)) < 2:
             yield "more than one value"
-        if min(values) > (self.low / 2 if self.low < 0 else max(2 * self.low, self.low + 1)):
+        if min(values) > self.low + NEAR * abs(self.low):
             yield f"a number near {_in_words(self.low)}"
-        if max(values) < self.high / 2:
+        if max(values) < self.high - NEAR * abs(self.high):
             yield f"a number near {_in_words(self.high)}"
 
 
@@ -151,8 +154,8 @@ class Positions:
 
     def uncovered(self, values: Sequence[Tensor]) -> Iterator[str]:
         yield from _shapes_uncovered(values, self.axes, self.empty)
-        if max(int(value.max()) for value in values if value.numel()) < self.largest / 2:
-            yield f"a position near {_in_words(self.largest)}"
+        numbers = [int(number) for value in values for number in value.flatten()]
+        yield from Number(0, self.largest).uncovered(numbers)
         for name, has in _HABITS.items():
             if self._allows(name) and not any(has(value) for value in values):
                 yield name

@@ -73,7 +73,7 @@ def _cases(rng: Random) -> list[Case]:
     grouped = case(4, 2, 16, 5)
     return [
         grouped, case(2, 2, 8, 16, layers=(0, 1, 11)), case(6, 2, 12, 10, biases=True),
-        case(rng.choice([6, 9]), 3, 12, 7, layers=(3, 0), dtype=torch.bfloat16),
+        case(9, 3, 12, rng.choice([7, 11]), layers=(3, 0), dtype=torch.bfloat16),
         case(3, 1, 6, 9, biases=True, dtype=torch.float64), case(4, 4, 2, 3, biases=True),
         case(1, 1, 10, 4), case(8, 4, 16, 3, layers=(30,), biases=True, dtype=torch.float16),
         {**grouped, "num_heads": 2, "num_kv_heads": 1},

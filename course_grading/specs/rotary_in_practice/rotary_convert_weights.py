@@ -80,7 +80,7 @@ def _weight_cases(rng: Random) -> list[Case]:
     grouped = case(4, 2, 8, dim=5)
     return [
         grouped, case(1, 1, 8), case(3, 3, 6, dim=18), case(4, 2, 12, dim=10),
-        case(rng.choice([6, 9]), 3, 12, dim=7, dtype=torch.bfloat16), case(4, 1, 16, dim=3),
+        case(9, 3, 12, dim=7, dtype=torch.bfloat16), case(4, 4, 16, dim=rng.choice([3, 6])),
         case(2, 2, 2), case(2, 1, 4, dim=rng.choice([12, 20])),
         case(6, 3, 8, dim=7, dtype=torch.float64), case(2, 2, 4, dim=3, dtype=torch.float16),
         # the same weights, cut into fewer heads: the two numbers cannot change one at a time

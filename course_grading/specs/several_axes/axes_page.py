@@ -72,7 +72,7 @@ def _cases(rng: Random) -> list[Case]:
         case(4, 2, 3, 2), case(5, 2, 3, 2), case(4, 4, 3, 2), case(4, 2, 5, 2), case(4, 2, 3, 4),
         case(3, 7, 2, 3), case(0, 3, 5, 2), case(0, 6, 2, 4), case(6, 3, 3, 2), case(7, 1, 1, 3),
         case(2, 1, 8, 1), case(2, 9, 1, 2), case(3, 4, 6, 0), case(0, 2, 3, 0), case(1, 2, 4, 1),
-        case(700, 5, 31, 3), case(8, 33, 6, 640), drawn,
+        case(960, 5, 38, 3), case(8, 39, 6, 980), drawn,
     ]  # fmt: skip
 
 

@@ -67,7 +67,7 @@ def _cases(rng: Random) -> list[Case]:
 
     full: Layer = (FULL, None)
     gemma = [*[window(1024)] * 5, full]
-    far = rng.randint(60_000, 90_000)
+    far = rng.randint(90_000, 100_000)
     return [
         case(100, window(8), window(8), window(8)),
         case(50, window(8), window(8), window(8)), case(20, window(8), window(8), window(8)),
