@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from random import Random
 
 import torch
@@ -39,6 +40,10 @@ def _scaling(
 
 
 _reference = _scaling()
+
+
+def _by_the_reciprocal(places: Tensor, length: int, dtype: torch.dtype) -> Tensor:
+    return (places.to(dtype) * torch.tensor(1 / length, dtype=dtype)).floor()
 
 
 @mistake("positions in the dtype of q",
@@ -146,8 +151,7 @@ EXERCISE = Implement(
                   "1 / floor_scale is rounded, so that (p + 1) * (1 / floor_scale) may be a little "
                   "below a whole number where it should reach it, as for 49 * (1 / 49). Divide "
                   "whole numbers with //.",
-                  _scaling(steps=lambda places, length, dtype=dtype: (
-                      places.to(dtype) * torch.tensor(1 / length, dtype=dtype)).floor()))
+                  _scaling(steps=partial(_by_the_reciprocal, dtype=dtype)))
           for dtype in (torch.float64, torch.float32)),
         Mistake("the first step without effect",
                 "Your logarithm is that of the number of steps, but at least of 1, so that the "

@@ -229,3 +229,47 @@ def test_only_distance(scores):
     for i, j in ((1, 0), (3, 0), (3, 1), (2, 2)):
         assert (other[..., i, j] - whole[..., i, j]).abs().max() < 3e-3
 
+# %% wrong
+# because: all contents are ones, distances below 41, nothing beyond 5040
+def test_only_distance(scores):
+    x = torch.ones(1, 41, 32)
+    known = scores(x, torch.arange(41))[0]
+    for text in ([*range(20)], [0, 1, 5, 6, 20], [2, 9, 30]):
+        at = torch.tensor(text)
+        for shift in (0, 1, 37, 500, 1000, 5000):
+            got = scores(x[:, : len(at)], at + shift)[0]
+            assert torch.allclose(got, known[:, at[:, None], at[None, :]], atol=1e-3)
+
+# %% equal
+# because: Any random numbers show the wrong versions.
+# change: generator= dropped in `x = torch.randn(1, 12, 32, generator=torch.Generator().manual_seed(0))`
+# change: 0 to 1 in `x = torch.randn(1, 12, 32, generator=torch.Generator().manual_seed(0))`
+# change: 0 to -1 in `x = torch.randn(1, 12, 32, generator=torch.Generator().manual_seed(0))`
+
+# %% equal
+# because: The batch holds one text, so the last one is the first one, and a second one is not read.
+# change: 1 to 2 in `x = torch.randn(1, 12, 32, generator=torch.Generator().manual_seed(0))`
+# change: 0 to -1 in `known = scores(x, at)[0]  # what two tokens should score, wherever they stand`
+# change: 0 to -1 in `got = scores(x[:, kept], at[kept] + shift)[0]`
+
+# %% equal
+# because: There are still gaps, a distance above 100, and neighbours at either end.
+# change: in `at = torch.tensor([0, 1, 2, 3, 5, 6, 20, 21, 40, 170, 171, 300])`
+
+# %% equal
+# because: Other tokens are left out, and still some at the end, at the beginning and between others.
+# change: in `for kept in (at >= 0, at % 2 == 0, at < 6, (at > 2) & (at < 100)):`
+# change: 0 to 1 in `for kept in (at >= 0, at % 2 == 0, at < 6, (at > 2) & (at < 100)):`, number 2
+# change: Lt to LtE in `for kept in (at >= 0, at % 2 == 0, at < 6, (at > 2) & (at < 100)):`, number 2
+# change: Lt to Gt in `for kept in (at >= 0, at % 2 == 0, at < 6, (at > 2) & (at < 100)):`, number 2
+# change: 2 to 3 in `for kept in (at >= 0, at % 2 == 0, at < 6, (at > 2) & (at < 100)):`, number 2
+# change: 2 to 1 in `for kept in (at >= 0, at % 2 == 0, at < 6, (at > 2) & (at < 100)):`, number 2
+
+# %% equal
+# because: The texts still come across 512, across 1024 and beyond 8000, and no wrong version errs at one
+#   single shift.
+# change: in `for shift in (0, 1, 37, 500, 1000, 5000, 8500, 9700):`
+
+# %% equal
+# because: A hundred-thousandth of each score more is less than a wrong version is off somewhere.
+# change: rtol= dropped in `same = torch.allclose(got, known[:, kept][:, :, kept], rtol=0, atol=1e-3)`

@@ -183,3 +183,16 @@ def test_convert(convert):
         assert new_q.shape == q_weight.shape and new_k.shape == k_weight.shape
         assert torch.allclose(scores(new_q, new_k), scores(q_weight, k_weight), rtol=1e-3, atol=1e-2)
 
+# %% equal
+# because: Other numbers tell rows apart as well, and have more digits than float16.
+# change: Add to Sub in `rows = 5000 + torch.arange(32.0)[:, None] / 7  # numbers with many digits`
+# change: 5000 to 5001 in `rows = 5000 + torch.arange(32.0)[:, None] / 7  # numbers with many digits`
+# change: 5000 to 4999 in `rows = 5000 + torch.arange(32.0)[:, None] / 7  # numbers with many digits`
+# change: Div to Mult in `rows = 5000 + torch.arange(32.0)[:, None] / 7  # numbers with many digits`
+# change: 7 to 8 in `rows = 5000 + torch.arange(32.0)[:, None] / 7  # numbers with many digits`
+# change: 7 to 6 in `rows = 5000 + torch.arange(32.0)[:, None] / 7  # numbers with many digits`
+
+# %% equal
+# because: Only the message of the assertion changes.
+# change: 0 to 1 in `assert torch.equal(weight, expected), weight[:, 0].tolist()`
+# change: 0 to -1 in `assert torch.equal(weight, expected), weight[:, 0].tolist()`

@@ -191,3 +191,25 @@ def test_scores(scores):
     got = scores(q, q, [(2, 3), (4, 2), (1, 3)])
     assert torch.allclose(got, got.T)
 
+# %% wrong
+# because: queries that are the keys, and half of what a score may be is allowed
+def test_scores(scores):
+    sizes = [(2, 3), (4, 2), (1, 3)]
+    row, column = torch.cat([torch.ones(size).nonzero() for size in sizes]).T
+    picture = torch.arange(3).repeat_interleave(torch.tensor([6, 8, 3]))
+    q = torch.randn(17, 8, generator=torch.Generator().manual_seed(0)); k = q
+    angles = torch.stack([row, row / 10, column, column / 10], dim=1)
+    turned = [torch.view_as_complex(x.view(17, 4, 2)) * torch.exp(1j * angles) for x in (q, k)]
+    expected = (turned[0] @ turned[1].mH).real / math.sqrt(8)
+    expected[picture[:, None] != picture] = -math.inf
+    assert torch.allclose(scores(q, k, sizes), expected, atol=0.5)
+
+# %% equal
+# because: Any random numbers show the wrong versions.
+# change: generator= dropped in `q, k = torch.randn(2, 23, 8, generator=torch.Generator().manual_seed(0))`
+# change: 0 to 1 in `q, k = torch.randn(2, 23, 8, generator=torch.Generator().manual_seed(0))`
+# change: 0 to -1 in `q, k = torch.randn(2, 23, 8, generator=torch.Generator().manual_seed(0))`
+
+# %% equal
+# because: A hundred-thousandth of each score more is less than a wrong version is off somewhere.
+# change: rtol= dropped in `assert torch.allclose(scores(q, k, sizes), expected, rtol=0, atol=1e-3)`

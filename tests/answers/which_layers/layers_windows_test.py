@@ -94,7 +94,7 @@ def test_masks(masks):
 # named: the first layer alone
 def test_masks(masks):
     looked_at(masks, first=True)
-    looked_at(masks, lists=([50, 2], [4, None, None]), first=True)
+    looked_at(masks, lists=([50, 2], [4, None, None], [None, 3]), first=True)
 
 # %% wrong
 # because: lists of one
@@ -161,3 +161,33 @@ def test_masks(masks):
     for mask, window in zip(masks(Q, K, [2, None]), [2, None], strict=True):
         assert mask.all() if window is None else torch.equal(mask, wanted(Q, K, window))
 
+# %% wrong
+# because: the queries are the keys, and each window but one is shorter than the text
+def test_masks(masks):
+    k = torch.tensor([0, 1, 3, 4, 5, 8, 9, 10, 11, 12, 17])
+    d = k[:, None] - k
+    windows = [3, None, 5, 5, 30, 1]
+    for w, m in zip(windows, masks(k, k, windows), strict=True):
+        assert torch.equal(m, (d >= 0) & (d < (w or 99)))
+
+# %% wrong
+# because: neither dtypes nor the number of masks
+def test_masks(masks):
+    q, k = torch.tensor([5, 11]), torch.tensor([0, 1, 3, 4, 5, 8, 9, 10, 11, 12])
+    d = q[:, None] - k
+    windows = [3, None, 5, 5, 30, 1]
+    for w, m in zip(windows, masks(q, k, windows)):
+        assert ((m != 0) == ((d >= 0) & (d < (w or 99)))).all()
+
+# %% equal
+# because: Every version's masks have a row for each query.
+# change: strict= dropped in `for row, keys in zip(mask, seen.get(window, everything), strict=True):`
+
+# %% equal
+# because: These windows are longer than the text as well.
+# change: 30 to 31 in `for windows in ([3, None, 5, 5, 1], [None, 30, 3]):`
+# change: 30 to 29 in `for windows in ([3, None, 5, 5, 1], [None, 30, 3]):`
+
+# %% equal
+# because: This key stands after the last query as well.
+# change: 12 to 13 in `q, k = torch.tensor([5, 11]), torch.tensor([0, 1, 3, 4, 5, 8, 9, 10, 11, 12])`
