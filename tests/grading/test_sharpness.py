@@ -1,8 +1,8 @@
-"""The test that a sheet prints is as sharp as the one of its spec, also against other versions.
+"""The test that a sheet prints is as sharp as the one of its spec, and cases tell rules apart.
 
-Both find all wrong versions of an exercise. Here they meet faults that nobody thought of: small
-changes to the right versions, made by a program. A change that one of the two tests refuses is
-refused by the other one as well.
+Both tests find all wrong versions of an exercise. Here they meet faults that nobody thought of:
+small changes to the right versions, made by a program. A change that one of the two tests refuses
+is refused by the other one as well.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 from answers import sheet_cells
-from mutants import TooSlow, mutants
+from mutants import TooSlow, mutants, passes
 from samples import SLOW_TOO
 
 from course_grading.exercise import Exercise
@@ -38,6 +38,10 @@ def test_the_printed_test_and_the_spec_s_refuse_the_same(exercise: Exercise) -> 
         assert one == other, f"only the {'spec' if one else 'sheet'}'s test refuses: {what}"
         refused += one
     assert refused or not any(_changed(exercise))
+
+
+def _stop(*_: object) -> None:
+    raise TooSlow
 
 
 def _printed(exercise: Exercise) -> Any:
@@ -70,10 +74,7 @@ def _changed(exercise: Exercise) -> Iterator[tuple[str, Callable[..., Any]]]:
 
 
 def _refuses(test: Callable[..., Any], version: Callable[..., Any]) -> bool:
-    def stop(*_: object) -> None:
-        raise TooSlow
-
-    before = signal.signal(signal.SIGPROF, stop)
+    before = signal.signal(signal.SIGPROF, _stop)
     signal.setitimer(signal.ITIMER_PROF, SECONDS)
     try:
         test(version)
@@ -83,3 +84,11 @@ def _refuses(test: Callable[..., Any], version: Callable[..., Any]) -> bool:
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
+
+
+@pytest.mark.parametrize("slug", EXERCISES)
+def test_a_case_tells_which_of_two_rules_comes_first(slug: str) -> None:
+    setup, solutions = sheet_cells(sheet_of(EXERCISES[slug]))
+    signal.signal(signal.SIGPROF, _stop)
+    for what, changed in mutants(solutions[slug]):
+        assert "exchanged" not in what or not passes(EXERCISES[slug], setup, changed), what

@@ -130,7 +130,7 @@ def _test_nothing(scores):
 
 EXERCISE = WriteTest(
     slug="choose-distance-test", title="Write the test: distance, and nothing else?",
-    minutes=15, points=3, name="test_only_distance", reference=_test_distance,
+    minutes=20, points=3, name="test_only_distance", reference=_test_distance,
     forbidden=("distance_only", "PROBES", "probes"),
     versions=(
         Version("turns queries and keys", True, _scores(_TurnsInFloat32(DIM // HEADS)),
