@@ -114,7 +114,7 @@ class Function(Exercise):
         """The case as it is asked: in every second one, tensors that may be views are views."""
         views = {n for n, argument in self.domain.items() if isinstance(argument, Tensors)}
         return {
-            name: as_view(value) if place % 2 and name in views else value
+            name: as_view(value, place // 2) if place % 2 and name in views else value
             for name, value in case.items()
         }
 

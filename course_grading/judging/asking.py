@@ -83,8 +83,9 @@ def ask_function(answer: Any, questions: list[Any], again: bool = False) -> list
 def _ask_case(answer: Callable[..., Any], question: Mapping[str, Any]) -> Outcome:
     arguments = tuple(decode(value) for value in question.values())
     outcome = ask(answer, arguments)
-    if [encode(value) for value in arguments] != list(question.values()):
-        outcome["mutated"] = True
+    after = zip(question, arguments, strict=True)
+    if changed := [name for name, value in after if encode(value) != question[name]]:
+        outcome["mutated"] = changed
     return outcome
 
 

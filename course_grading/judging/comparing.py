@@ -30,6 +30,8 @@ class Problem:
     pictured: tuple[Tensor, Tensor] | None = None
     off: float = math.inf
     """How far a tensor is off, as a share of the largest number that is right."""
+    numbers: bool = False
+    """Whether a number is wrong, and not only its form or its dtype."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,8 @@ def find_problem(exercise: Function, truth: Truth, outcome: Outcome) -> Problem 
     return again and replace(again, says=f"{SECOND_CALL}\n{again.says}")
 
 
-IN_PLACE = "  changed its input in place: work on a new one (x = x * 2, not x *= 2)"
+CHANGED = "  changed "
+IN_PLACE = f"{CHANGED}its input in place: work on a new one (x = x * 2, not x *= 2)"
 SECOND_CALL = "  the first call was right, but not the second, with the same inputs after others:"
 
 
@@ -71,11 +74,26 @@ def _first_problem(exercise: Function, truth: Truth, outcome: Outcome) -> Proble
     if problem and problem.form:
         return problem
     if outcome.get("mutated"):
-        return Problem(IN_PLACE)
+        return Problem(_changed(truth.case, outcome["mutated"]))
     for required in exercise.properties:
         if not _holds(required.holds, truth.case, value):
             return Problem(f"  this must hold, and does not: {required.says}")
     return problem if exercise.one_right_value else None
+
+
+def _changed(case: dict[str, Any], names: Any) -> str:
+    """What to say of an answer that has changed the arguments of these names."""
+    for name in names if isinstance(names, list) else ():
+        value = case.get(name)
+        if isinstance(value, (list, dict)):
+            kind = "list" if isinstance(value, list) else "dictionary"
+            items = value.values() if isinstance(value, dict) else value
+            if any(isinstance(item, (list, dict)) for item in items):
+                within, remedy = ", or something in it", "work on copies (copy.deepcopy makes them)"
+            else:
+                within, remedy = "", f"work on a copy, such as {name}.copy()"
+            return f"{CHANGED}the {kind} `{name}` that was handed in{within}: {remedy}"
+    return IN_PLACE
 
 
 def _refusal_problem(expected: Outcome, outcome: Outcome) -> Problem | None:
@@ -148,7 +166,7 @@ def _same_number(right: Right, number: bool | int | float) -> bool:
 
 
 def _expected_got(expected: Any, got: Any) -> Problem:
-    return Problem(f"  expected  {short(expected)}\n  got       {short(got)}")
+    return Problem(f"  expected  {short(expected)}\n  got       {short(got)}", numbers=True)
 
 
 def as_number(value: Any) -> bool | int | float | None:
@@ -178,7 +196,7 @@ def _container_problem(right: Right, got: Any) -> Problem | None:
             message = f"  in result[{key!r}]{message.removeprefix('  in result')}"
         else:
             message = f"  in result[{key!r}]:\n{message}"
-        return Problem(message, problem.form, problem.pictured)
+        return Problem(message, problem.form, problem.pictured, numbers=problem.numbers)
     return None
 
 
@@ -207,7 +225,8 @@ def _tensor_problem(right: Right, got: Any) -> Problem | None:
         return Problem(f"  should have {_wanted(expected.dtype)}, got {got.dtype}", form=True)
     if (got.isnan() & ~expected.isnan()).any():
         where = tuple((got.isnan() & ~expected.isnan()).nonzero()[0].tolist())
-        return Problem(f"  gives nan (not a number), first at {list(where)}", form=True)
+        says = f"  gives nan (not a number), first at {list(where)}"
+        return Problem(says, form=True, numbers=True)
     limits = allowed(right.exact, expected.dtype, right.scale, right.roundings)
     differing = difference(right.exact, got, limits)
     if differing is None:
@@ -225,7 +244,8 @@ def _tensor_problem(right: Right, got: Any) -> Problem | None:
             message += f"\n  {got.dtype} holds numbers up to {largest} only"
     exact = right.exact if _inexact(right.exact.dtype) else right.exact.double()
     size = exact.abs().nan_to_num(0, 0, 0).max().item()
-    return Problem(message, pictured=(expected, got), off=differing.error / size if size else 1.0)
+    off = differing.error / size if size else 1.0
+    return Problem(message, pictured=(expected, got), off=off, numbers=True)
 
 
 def _dtype_suffices(expected: torch.dtype, got: torch.dtype) -> bool:

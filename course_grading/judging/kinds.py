@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar
 
 from course_grading.exercise import STUB, Design, Exercise, Function, Mistake, Value, WriteTest
 from course_grading.exercise.values import decode, encode, short
-from course_grading.judging import kernel_side, naming
+from course_grading.judging import facts, kernel_side, naming
 from course_grading.judging.asking import (
     Outcome,
     ask,
@@ -26,6 +26,7 @@ from course_grading.judging.asking import (
     no_function,
 )
 from course_grading.judging.comparing import Problem, Truth, as_number, find_problem, widened
+from course_grading.judging.facts import Fact
 from course_grading.judging.fingerprint import fingerprint, fingerprint_of_test
 from course_grading.judging.judge_side import CallsDesign, JudgeSide, ServesVersions
 from course_grading.judging.remote import RemoteCallable, connected
@@ -175,13 +176,21 @@ class Numbers(Kind[Value]):
             return Verdict("passed", exercise.points)
         close = (mistake for mistake in exercise.mistakes if self._near(number, mistake.answer))
         message = f"`{exercise.name}` = {number!r} is not right."
-        return _failed(message, next(close, None))
+        mistake = next(close, None)
+        counts = exercise.relative_tolerance == 0 and isinstance(_target(exercise.reference), int)
+        if counts and not mistake and not float(number).is_integer():
+            message += " The task asks for a whole number."
+        return _failed(message, mistake)
 
     def _near(self, number: float, right: Any) -> bool:
-        target = float(right() if callable(right) else right)
+        target = float(_target(right))
         # the last digits of a float are not the learner's to get right
         rounding = max(1e-6 * min(1.0, abs(target)), 1e-9 * abs(target))
         return abs(number - target) <= max(self.exercise.relative_tolerance * abs(target), rounding)
+
+
+def _target(right: Any) -> Any:
+    return right() if callable(right) else right
 
 
 F = TypeVar("F", bound=Function)
@@ -211,6 +220,9 @@ class Functions(Kind[F]):
         if mistake:
             return _failed(message, mistake, pictured=problem.pictured)
         fact = naming.fact_of(exercise, right, outcomes, problems)
+        if fact and fact.name == facts.FEW_DIGITS:
+            also = naming.trait_of(exercise, right, problems)
+            fact = Fact(also.name, f"{fact.why} {also.why}") if also else fact
         if fact is None and (
             here := naming.mistake_of_this_call(exercise, mistaken(), right, outcomes, first)
         ):

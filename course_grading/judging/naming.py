@@ -14,7 +14,7 @@ from course_grading.exercise.values import decode
 from course_grading.judging import facts
 from course_grading.judging.asking import Outcome
 from course_grading.judging.comparing import (
-    IN_PLACE,
+    CHANGED,
     SECOND_CALL,
     Problem,
     Right,
@@ -144,11 +144,14 @@ def fact_of(
     says = {problem.says for problem in problems if problem}
     if all(one.startswith(SECOND_CALL) for one in says):
         return Fact("keeps something between calls", "What is kept is for other inputs.")
-    if says == {IN_PLACE}:
-        return Fact("works in place", "The caller's tensors are others after the call.")
+    if all(one.startswith(CHANGED) for one in says):
+        return Fact(
+            "works in place", "After the call, what was handed in is no longer what it was."
+        )
     if all("value" in truth.outcome and "value" in outcome for truth, outcome in failing):
         pairs = [(decode(t.outcome["value"]), decode(o["value"])) for t, o in failing]
-        if exercise.one_right_value and (related := facts.relation(pairs)):
+        numbers_right = not any(problem and problem.numbers for problem in problems)
+        if exercise.one_right_value and (related := facts.relation(pairs, numbers_right)):
             return related
     if all("raised" in truth.outcome for truth, _ in failing):
         given = {outcome.get("raised", "") for _, outcome in failing}

@@ -5,14 +5,16 @@
 COURSE_SAMPLE, which `.ci/run` sets to the commit, chooses a tenth of each solution's mutants.
 
 A mutant differs from the solution in one place: an operator, a comparison, a number, a cast, an
-argument or a branch. One that passes is either right after all, and then the exercise's answers say
-why in a part `equal`, or the check has a hole. The exit status is 1 if one passes without a reason.
+argument or a branch, or in the order of two rules. One that passes is either right after all, and
+then the exercise's answers say why in a part `equal`, or the check has a hole. The exit status is 1
+if one passes without a reason.
 """
 
 from __future__ import annotations
 
 import ast
 import copy
+import itertools
 import os
 import signal
 import sys
@@ -83,6 +85,10 @@ def _changes(node: ast.AST) -> Iterator[tuple[str, Any]]:
     elif isinstance(node, ast.Constant) and type(node.value) in (int, float):
         for value in (node.value + 1, node.value - 1):
             yield f"{node.value} to {value}", lambda twin, v=value: setattr(twin, "value", v)
+    elif isinstance(node, (ast.FunctionDef, ast.For)):
+        for k, (one, other) in enumerate(itertools.pairwise(node.body)):
+            if isinstance(one, ast.If) and isinstance(other, ast.If):
+                yield f"rules {k} and {k + 1} exchanged", lambda twin, k=k: _exchange(twin, k)
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.Not, ast.Invert)):
         yield f"{type(node.op).__name__} dropped", _drop_sign
     elif isinstance(node, (ast.If, ast.IfExp)):
@@ -96,6 +102,10 @@ def _changes(node: ast.AST) -> Iterator[tuple[str, Any]]:
             yield f"{keyword.arg}= dropped", lambda twin, k=k: twin.keywords.pop(k)
         if isinstance(node.func, ast.Attribute) and node.func.attr in CASTS:
             yield f".{node.func.attr}() dropped", _drop_call
+
+
+def _exchange(twin: ast.FunctionDef | ast.For, k: int) -> None:
+    twin.body[k], twin.body[k + 1] = twin.body[k + 1], twin.body[k]
 
 
 def _drop_sign(twin: ast.AST) -> None:

@@ -107,3 +107,14 @@ def looks_back(q, k):
 # %% equal
 # because: The last axis of a matrix is axis 1, and of what has three axes axis 2.
 # change: USub dropped in `return int(weights.diagonal(-1, -2, -1).mean(dim=-1).argmax())`
+
+# %% wrong
+# because: the median instead of the mean
+def looks_back(q, k):
+    k = k.repeat_interleave(len(q) // len(k), dim=0)
+    scores = q @ k.mT / math.sqrt(q.shape[-1])
+    n = q.shape[1]
+    later = torch.ones(n, n).triu(1) == 1
+    weights = scores.masked_fill(later, -torch.inf).softmax(dim=-1)
+    found = weights.diagonal(-1, -2, -1)
+    return int(found.median(-1).values.argmax())

@@ -106,3 +106,13 @@ def parameters_for(config, length):
 def parameters_for(config, length):
     _, base, trained, longest = read(config)
     return plain(base) if length <= trained else yarn(base, length / longest, trained)
+
+# %% wrong
+# because: the caller's config loses its parameters
+def parameters_for(config, length):
+    given = config.pop("rope_parameters", {})
+    base = given.get("rope_theta", config.get("rope_theta"))
+    trained = given.get("original_max_position_embeddings", config["max_position_embeddings"])
+    if length <= trained:
+        return {"rope_type": "default", "rope_theta": base}
+    return {"rope_type": "yarn", "rope_theta": base, "factor": length / trained, "original_max_position_embeddings": trained}

@@ -215,3 +215,25 @@ def choose_from(candidates, length, most_memory):
 # because: The default is taken where no candidate is left, and then nothing is compared with it.
 # change: 0 to 1 in `lowest_worst = min(map(max, left.values()), default=0)`
 # change: 0 to -1 in `lowest_worst = min(map(max, left.values()), default=0)`
+
+# %% wrong
+# because: the caller's dictionary is emptied
+def choose_from(candidates, length, most_memory):
+    left = {}
+    while candidates:
+        name, c = candidates.popitem()
+        if length in c["bits"] and c["memory"] <= most_memory:
+            left[name] = c["bits"][length]
+    lowest = min(map(max, left.values()), default=0)
+    return sorted(n for n, l in left.items() if min(l) <= lowest)
+
+# %% wrong
+# because: lists within the caller's dictionary are sorted
+def choose_from(candidates, length, most_memory):
+    left = {}
+    for name, c in candidates.items():
+        if length in c["bits"] and c["memory"] <= most_memory:
+            c["bits"][length].sort()
+            left[name] = c["bits"][length]
+    lowest = min((l[-1] for l in left.values()), default=0)
+    return sorted(n for n, l in left.items() if l[0] <= lowest)

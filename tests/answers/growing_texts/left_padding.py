@@ -79,3 +79,10 @@ def left_padded(real):
 # %% equal
 # because: The running sum of bools is a tensor of whole numbers, torch.int64, in any case.
 # change: .long() dropped in `positions = (real.long().cumsum(dim=1) - 1).clamp(min=0)`
+
+# %% wrong
+# because: positions in uint8, which ends at 255
+def left_padded(real):
+    n = real.shape[1]
+    positions = (real.long().cumsum(1) - 1).clamp(min=0).to(torch.uint8)
+    return positions, real[:, None, None, :] & torch.ones(n, n).tril().bool()

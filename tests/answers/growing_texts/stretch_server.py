@@ -241,3 +241,23 @@ def serve(lengths, dim, base, original_length):
 # %% equal
 # because: Float32 holds seven digits, and the task asks for five.
 # change: .double() dropped in `served.append(raised ** (-torch.arange(0, dim, 2).double() / dim))`
+
+# %% wrong
+# because: the last text gets no frequencies
+def serve(lengths, dim, base, original_length):
+    served = []
+    for n in lengths:
+        stretch = max(1.0, n / original_length)
+        raised = base * stretch ** (dim / (dim - 2))
+        served.append(raised ** (-torch.arange(0, dim, 2).double() / dim))
+    return served[:-1]
+
+# %% wrong
+# because: one result too many
+def serve(lengths, dim, base, original_length):
+    served = []
+    for n in lengths:
+        stretch = max(1.0, n / original_length)
+        raised = base * stretch ** (dim / (dim - 2))
+        served.append(raised ** (-torch.arange(0, dim, 2).double() / dim))
+    return served + served[-1:]

@@ -134,14 +134,21 @@ def test_frequencies(frequencies):
 # change: 8192 to 8191 in `sizes = {"head_dim": 8, "max_position_embeddings": 8192}`
 
 # %% equal
-# because: An older config is read alike at every length, and 1026 tokens are a long text as well.
-# change: 10 to 11 in `for more, length, factor in ((older, 10, 1), (new, 1024, 1), (new, 1025, 4)):`
-# change: 10 to 9 in `for more, length, factor in ((older, 10, 1), (new, 1024, 1), (new, 1025, 4)):`
-# change: 1025 to 1026 in `for more, length, factor in ((older, 10, 1), (new, 1024, 1), (new, 1025, 4)):`
+# because: A config without factors is read alike at every length, and 1026 tokens are a long text as well.
+# change: 10 to 11 in `asked = ((older, 10, 1), (new, 1024, 1), (new, 1025, 4), ({}, 10, 1))`
+# change: 10 to 9 in `asked = ((older, 10, 1), (new, 1024, 1), (new, 1025, 4), ({}, 10, 1))`
+# change: 1025 to 1026 in `asked = ((older, 10, 1), (new, 1024, 1), (new, 1025, 4), ({}, 10, 1))`
+# change: 10 to 11 in `asked = ((older, 10, 1), (new, 1024, 1), (new, 1025, 4), ({}, 10, 1))`, number 2
+# change: 10 to 9 in `asked = ((older, 10, 1), (new, 1024, 1), (new, 1025, 4), ({}, 10, 1))`, number 2
+
+# %% equal
+# because: One part in 10 000 is less than the one part in 1000 that is allowed.
+# change: 10000.0 to 10001.0 in `theta = (500.0 if more else 10_000.0) ** (-torch.arange(0, 8, 2) / 8)`
+# change: 10000.0 to 9999.0 in `theta = (500.0 if more else 10_000.0) ** (-torch.arange(0, 8, 2) / 8)`
 
 # %% equal
 # because: The even numbers below 7 are those below 8.
-# change: 8 to 7 in `theta = 500.0 ** (-torch.arange(0, 8, 2) / 8)`, number 2
+# change: 8 to 7 in `theta = (500.0 if more else 10_000.0) ** (-torch.arange(0, 8, 2) / 8)`, number 2
 
 # %% equal
 # because: The difference is never equal to the limit.

@@ -367,5 +367,7 @@ def test_the_test(test):
             raise AssertionError(f"{name} is wrong, and was accepted")
 
 # %% equal
-# because: An encoding that turns three times too fast is as broken, and as right at position 0.
-# change: 2 to 3 in `test(lambda positions, dim: right_in_float64(2 * positions, dim))`
+# because: An encoding that turns at another wrong speed is as broken, and as right at position 0.
+# change: 1.1 to 2.1 in `for speed in (1.1, 2):`
+# change: 1.1 to 0.10000000000000009 in `for speed in (1.1, 2):`
+# change: 2 to 3 in `for speed in (1.1, 2):`

@@ -137,14 +137,15 @@ def test_convert(convert):
         assert torch.allclose(scores(new_q, new_k), scores(q_weight, k_weight), rtol=1e-3, atol=1e-2)
 
 # %% equal
-# because: torch.equal compares whole numbers in float32 with integers.
-# change: .long() dropped in `assert torch.equal(weight[:, 0].long(), expected), weight[:, 0].tolist()`
+# because: Other numbers tell rows apart as well, and have more digits than float16.
+# change: Add to Sub in `rows = 5000 + torch.arange(32.0)[:, None] / 7  # numbers with many digits`
+# change: 5000 to 5001 in `rows = 5000 + torch.arange(32.0)[:, None] / 7  # numbers with many digits`
+# change: 5000 to 4999 in `rows = 5000 + torch.arange(32.0)[:, None] / 7  # numbers with many digits`
+# change: Div to Mult in `rows = 5000 + torch.arange(32.0)[:, None] / 7  # numbers with many digits`
+# change: 7 to 8 in `rows = 5000 + torch.arange(32.0)[:, None] / 7  # numbers with many digits`
+# change: 7 to 6 in `rows = 5000 + torch.arange(32.0)[:, None] / 7  # numbers with many digits`
 
 # %% equal
 # because: Only the message of the assertion changes.
-# change: 0 to 1 in `assert torch.equal(weight[:, 0].long(), expected), weight[:, 0].tolist()`
-# change: 0 to -1 in `assert torch.equal(weight[:, 0].long(), expected), weight[:, 0].tolist()`
-
-# %% equal
-# because: There is one column, so the last one is the first one.
-# change: 0 to -1 in `assert torch.equal(weight[:, 0].long(), expected), weight[:, 0].tolist()`, number 2
+# change: 0 to 1 in `assert torch.equal(weight, expected), weight[:, 0].tolist()`
+# change: 0 to -1 in `assert torch.equal(weight, expected), weight[:, 0].tolist()`

@@ -215,3 +215,27 @@ def to_half(q_weight, k_weight, v_weight, num_heads, num_kv_heads):
         return weight[(starts[:, None] + order).flatten()]
 
     return reorder(q_weight), reorder(k_weight), v_weight
+
+# %% wrong
+# because: the values are not returned
+def to_half(q_weight, k_weight, v_weight, num_heads, num_kv_heads):
+    def moved(w, h):
+        by = w.unflatten(0, (h, -1)); r = torch.arange(by.shape[1])
+        return by[:, torch.cat([r[0::2], r[1::2]])].flatten(0, 1)
+    return moved(q_weight, num_heads), moved(k_weight, num_kv_heads)
+
+# %% wrong
+# because: one weight too many is returned
+def to_half(q_weight, k_weight, v_weight, num_heads, num_kv_heads):
+    def moved(w, h):
+        by = w.unflatten(0, (h, -1)); r = torch.arange(by.shape[1])
+        return by[:, torch.cat([r[0::2], r[1::2]])].flatten(0, 1)
+    return moved(q_weight, num_heads), moved(k_weight, num_kv_heads), v_weight, v_weight
+
+# %% wrong
+# because: all weights in float32
+def to_half(q_weight, k_weight, v_weight, num_heads, num_kv_heads):
+    def moved(w, h):
+        by = w.unflatten(0, (h, -1)); r = torch.arange(by.shape[1])
+        return by[:, torch.cat([r[0::2], r[1::2]])].flatten(0, 1)
+    return moved(q_weight, num_heads).float(), moved(k_weight, num_kv_heads).float(), v_weight.float()

@@ -231,11 +231,24 @@ def test_turn(turn):
             assert turn(x.to(dtype), positions, base).dtype == dtype
 
 # %% equal
-# because: Without atol a hundred-thousandth of each number remains as the tolerance, and all
-#   numbers here are above 1, so that rounding to five decimals stays below it.
-# change: atol= dropped in `assert torch.allclose(got.float(), expected, atol=1e-4), f"{got} is not {expected}"`
+# because: Two other bases are two bases as well.
+# change: 100.0 to 101.0 in `for dim, base in ((4, 100.0), (10, 500.0)):`
+# change: 100.0 to 99.0 in `for dim, base in ((4, 100.0), (10, 500.0)):`
+# change: 500.0 to 501.0 in `for dim, base in ((4, 100.0), (10, 500.0)):`
+# change: 500.0 to 499.0 in `for dim, base in ((4, 100.0), (10, 500.0)):`
 
 # %% equal
-# because: Another position of the same kind: the pairs have turned far from where they stood, and
-#   the test still tells all wrong versions from right ones.
-# change: in `positions = torch.tensor([7, 1003])`
+# because: Other numbers show the wrong versions as well.
+# change: USub dropped in `x = torch.linspace(-2, 3, 2 * dim, dtype=torch.float64).view(2, dim)`
+# change: 3 to 4 in `x = torch.linspace(-2, 3, 2 * dim, dtype=torch.float64).view(2, dim)`
+# change: 3 to 2 in `x = torch.linspace(-2, 3, 2 * dim, dtype=torch.float64).view(2, dim)`
+# change: 2 to 3 in `x = torch.linspace(-2, 3, 2 * dim, dtype=torch.float64).view(2, dim)`, number 2
+# change: 2 to 1 in `x = torch.linspace(-2, 3, 2 * dim, dtype=torch.float64).view(2, dim)`, number 2
+
+# %% equal
+# because: Both ranges are as long as there are pairs.
+# change: strict= dropped in `for i, j in zip(range(dim // 2), range(dim // 2, dim), strict=True):`
+
+# %% equal
+# because: A hundred-thousandth of each number more is less than a wrong version is off somewhere.
+# change: rtol= dropped in `assert torch.allclose(got.double(), expected, rtol=0, atol=1e-4), f"{got}"`

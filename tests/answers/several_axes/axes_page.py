@@ -73,3 +73,12 @@ def page_positions(before, rows, columns, after):
 # because: two axes only
 def page_positions(before, rows, columns, after):
     return page_with(before, rows, columns, after, before + max(rows, columns))[:, 1:]
+# %% wrong
+# because: positions in float32
+def page_positions(before, rows, columns, after):
+    piece = torch.arange(rows * columns)
+    row, column = piece // columns, piece % columns
+    picture = before + torch.stack([0 * piece, row, column], dim=1)
+    later = before + max(rows, columns) + torch.arange(after)
+    text = torch.arange(before)
+    return torch.cat([text[:, None].expand(-1, 3), picture, later[:, None].expand(-1, 3)]).float()

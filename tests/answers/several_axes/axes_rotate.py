@@ -193,3 +193,25 @@ def rotate_pieces(x, positions, base):
     angles = both(*positions.T, ladder(x.shape[-1], base)).repeat_interleave(2, dim=-1)
     partner = torch.stack([-x[..., 1::2], x[..., 0::2]], dim=-1).flatten(-2)
     return x * angles.cos().to(x.dtype) + partner * angles.sin().to(x.dtype)
+
+# %% wrong
+# because: view joins batch and heads, which a view of axes 1 and 2 does not allow
+def rotate_pieces(x, positions, base):
+    b, h, l, dim = x.shape
+    y = x.view(b * h, l, dim)
+    frequencies = base ** (-torch.arange(0, dim, 4).double() / dim)
+    angles = (positions[..., None] * frequencies).flatten(-2)
+    a, c = y[..., 0::2], y[..., 1::2]
+    t = torch.stack((a * angles.cos() - c * angles.sin(), c * angles.cos() + a * angles.sin()), -1)
+    return t.flatten(-2).view(b, h, l, dim).to(x.dtype)
+
+# %% wrong
+# because: cosines and sines rounded to float32, also where x is in float64
+def rotate_pieces(x, positions, base):
+    dim = x.shape[-1]
+    frequencies = base ** (-torch.arange(0, dim, 4).double() / dim)
+    angles = (positions[..., None] * frequencies).flatten(-2)
+    cos, sin = angles.cos().float(), angles.sin().float()
+    first, second = x[..., 0::2], x[..., 1::2]
+    turned = (first * cos - second * sin, second * cos + first * sin)
+    return torch.stack(turned, dim=-1).flatten(-2).to(x.dtype)

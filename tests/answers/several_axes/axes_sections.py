@@ -87,3 +87,15 @@ def axis_of_each_pair(sections, interleaved):
 # %% equal
 # because: A quotient is below a whole number if and only if it is when rounded down.
 # change: FloorDiv to Div in `turn, before = pair % n, pair // n`
+
+# %% wrong
+# because: the caller's list is used up
+def axis_of_each_pair(sections, interleaved):
+    if not interleaved:
+        return [axis for axis, count in enumerate(sections) for _ in range(count)]
+    n, axes = len(sections), []
+    for pair in range(sum(sections)):
+        axis = pair % n if sections[pair % n] else 0
+        axes.append(axis)
+        sections[axis] -= 1
+    return axes

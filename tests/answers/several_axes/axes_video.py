@@ -237,3 +237,16 @@ def turn_video(x, size, seconds, per_second, sections, base):
 # %% equal
 # because: A quotient is below a whole number if and only if it is when rounded down.
 # change: FloorDiv to Div in `axes = [i % 3 if i // 3 < sections[i % 3] else 0 for i in range(pairs)]`
+
+# %% wrong
+# because: view joins batch and heads, which a view of axes 1 and 2 does not allow
+def turn_video(x, size, seconds, per_second, sections, base):
+    places = torch.cartesian_prod(*(torch.arange(n) for n in size)).double()
+    places[:, 0] *= seconds * per_second
+    pairs = x.shape[-1] // 2
+    axes = [i % 3 if i // 3 < sections[i % 3] else 0 for i in range(pairs)]
+    angles = places[:, axes] * base ** (-torch.arange(pairs).double() / pairs)
+    b, h, l, d = x.shape
+    first, second = x.view(b * h, l, d).chunk(2, dim=-1)
+    turned = (first * angles.cos() - second * angles.sin(), second * angles.cos() + first * angles.sin())
+    return torch.cat(turned, dim=-1).to(x.dtype).view(b, h, l, d)

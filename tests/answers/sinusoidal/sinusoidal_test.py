@@ -205,17 +205,17 @@ def test_encoding(encoding):
 
 # %% equal
 # because: Two other bases are two bases as well.
-# change: 10000.0 to 10001.0 in `for dim, base in ((6, 10_000.0), (64, 50.0)):`
-# change: 10000.0 to 9999.0 in `for dim, base in ((6, 10_000.0), (64, 50.0)):`
-# change: 50.0 to 51.0 in `for dim, base in ((6, 10_000.0), (64, 50.0)):`
-# change: 50.0 to 49.0 in `for dim, base in ((6, 10_000.0), (64, 50.0)):`
+# change: 10000.0 to 10001.0 in `for positions, dim, base in ((rows[0], 6, 10_000.0), (rows, 64, 50.0)):`
+# change: 10000.0 to 9999.0 in `for positions, dim, base in ((rows[0], 6, 10_000.0), (rows, 64, 50.0)):`
+# change: 50.0 to 51.0 in `for positions, dim, base in ((rows[0], 6, 10_000.0), (rows, 64, 50.0)):`
+# change: 50.0 to 49.0 in `for positions, dim, base in ((rows[0], 6, 10_000.0), (rows, 64, 50.0)):`
 
 # %% equal
 # because: Other positions, as many and as far, with gaps as before.
-# change: 0 to 1 in `positions = torch.arange(0, 99_946, 77).reshape(2, -1)  # far out, with gaps, in two rows`
-# change: 99946 to 99945 in `positions = torch.arange(0, 99_946, 77).reshape(2, -1)  # far out, with gaps, in two rows`
-# change: 77 to 78 in `positions = torch.arange(0, 99_946, 77).reshape(2, -1)  # far out, with gaps, in two rows`
-# change: 77 to 76 in `positions = torch.arange(0, 99_946, 77).reshape(2, -1)  # far out, with gaps, in two rows`
+# change: 0 to 1 in `rows = torch.arange(0, 99_946, 77).reshape(2, -1)  # far out, with gaps, in two rows`
+# change: 99946 to 99945 in `rows = torch.arange(0, 99_946, 77).reshape(2, -1)  # far out, with gaps, in two rows`
+# change: 77 to 78 in `rows = torch.arange(0, 99_946, 77).reshape(2, -1)  # far out, with gaps, in two rows`
+# change: 77 to 76 in `rows = torch.arange(0, 99_946, 77).reshape(2, -1)  # far out, with gaps, in two rows`
 
 # %% equal
 # because: A difference of a result in float32 and one in float64 is taken in float64.
@@ -229,3 +229,8 @@ def test_encoding(encoding):
 # because: No version is off by exactly the room.
 # change: Lt to LtE in `assert ((got[..., 2 * i] - angles.sin()).abs() < room).all(), f"sine of pair {i}"`
 # change: Lt to LtE in `assert ((got[..., 2 * i + 1] - angles.cos()).abs() < room).all(), f"cosine of pair {i}"`
+
+# %% equal
+# because: The second row is a row as well.
+# change: 0 to 1 in `for positions, dim, base in ((rows[0], 6, 10_000.0), (rows, 64, 50.0)):`
+# change: 0 to -1 in `for positions, dim, base in ((rows[0], 6, 10_000.0), (rows, 64, 50.0)):`

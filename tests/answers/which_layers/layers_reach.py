@@ -90,3 +90,16 @@ def earliest_position(layers, position):
         else:
             position = step(kind, size, position)
     return position
+
+# %% wrong
+# because: a chunk as a window of one position more
+def earliest_position(layers, position):
+    start = position
+    for kind, size in reversed(layers):
+        if kind == "full_attention":
+            return 0
+        elif kind == "sliding_attention":
+            position = max(0, position - size + 1)
+        else:
+            position = max(0, position - size)
+    return position

@@ -112,3 +112,23 @@ def weights_with_sinks(scores, sinks):
 def weights_with_sinks(scores, sinks):
     weights = with_column(scores.float(), sinks.float()).softmax(dim=-1)
     return weights[..., :-1].to(scores.dtype)
+
+# %% wrong
+# because: scores and sinks cut off at different numbers
+def weights_with_sinks(scores, sinks):
+    hidden = scores == -torch.inf
+    column = sinks.clamp(min=-1400)[:, None, None].expand(*scores.shape[:3], 1)
+    return torch.cat([scores.clamp(min=-1500), column], -1).softmax(-1)[..., :-1].masked_fill(hidden, 0)
+
+# %% wrong
+# because: sinks cut off
+def weights_with_sinks(scores, sinks):
+    column = sinks.clamp(-350, 350)[:, None, None].expand(*scores.shape[:3], 1)
+    return torch.cat([scores, column], -1).softmax(-1)[..., :-1]
+
+# %% wrong
+# because: view joins batch and heads, which a view of axes 1 and 2 does not allow
+def weights_with_sinks(scores, sinks):
+    b, h, n, m = scores.shape
+    column = sinks[:, None, None].expand(b, h, n, 1).reshape(b * h, n, 1)
+    return torch.cat([scores.view(b * h, n, m), column], dim=-1).softmax(dim=-1)[..., :-1].reshape(b, h, n, m)

@@ -150,3 +150,10 @@ def scale_queries(q, positions, floor_scale, attn_scale):
 # because: rounded up
 def scale_queries(q, positions, floor_scale, attn_scale):
     return times(q, 1 + attn_scale * torch.log1p(torch.ceil((positions + 1) / floor_scale)))
+# %% wrong
+# because: view joins batch and heads, which a view of axes 1 and 2 does not allow
+def scale_queries(q, positions, floor_scale, attn_scale):
+    b, h, l, d = q.shape
+    factor = (1 + attn_scale * torch.log1p((positions + 1) // floor_scale)).expand(b, l)
+    factor = factor[:, None].expand(b, h, l).reshape(b * h, l, 1)
+    return (q.view(b * h, l, d) * factor).to(q.dtype).view(b, h, l, d)

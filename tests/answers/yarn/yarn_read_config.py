@@ -73,3 +73,7 @@ kept_pairs = int((wavelength < longest).sum())
 # %% equal
 # because: No pair makes exactly 4 turns.
 # change: GtE to Gt in `kept_pairs = int((turns >= 4).sum())`
+
+# %% wrong
+# because: not a whole number
+kept_pairs = 22.5

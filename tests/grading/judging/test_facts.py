@@ -53,6 +53,65 @@ def test_a_relation_must_hold_for_every_wrong_result() -> None:
     assert facts.relation([(one, -one), (one, 2 * one)]) is None
 
 
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_nothing_is_said_of_numbers_where_their_count_is_wrong(count: int) -> None:
+    """Right tensors in a container of another length are no relation of all results."""
+    right = [torch.tensor([1.0, 2.0])] * 2
+    for kind in (list, tuple):
+        given = kind([torch.tensor([1.0, 2.0], dtype=torch.float64)] * count)
+        assert facts.relation([(right, given)]) is None
+
+
+def test_whole_numbers_as_floats_lose_no_digit() -> None:
+    places = torch.tensor([3, 70_001])
+    said = facts.relation([(places, places.float())])
+    assert said and said.name == "another dtype"
+    rounded = facts.relation([(places, places.bfloat16())])  # 70 144: not the same number
+    assert rounded is None
+
+
+def test_a_dtype_that_is_allowed_is_not_at_fault() -> None:
+    """Where numbers were refused, something else is wrong than their dtype."""
+    questions = draw(PLAIN, Random(0))
+    answer = lambda x, factor: (x * factor).double() * (1 + 1e-5)  # noqa: E731
+    verdict = judge(PLAIN, questions, ask_all(PLAIN, answer, questions))
+    assert verdict.mistake == "right to a few digits only"
+    slightly = lambda x, factor: (x * factor).double() * (1 + 1.5e-6)  # noqa: E731
+    verdict = judge(PLAIN, questions, ask_all(PLAIN, slightly, questions))
+    assert verdict.verdict == "failed" and verdict.mistake != "another dtype"
+
+
+def test_dtypes_that_are_finer_here_and_coarser_there_lose_no_digit_on_the_way() -> None:
+    numbers = torch.tensor([1 / 3, 2.5], dtype=torch.float64)
+    said = facts.relation([(n, n.float()) for n in (numbers, numbers.bfloat16())])
+    assert said and said.name == "other dtypes"
+
+
+@pytest.mark.parametrize(
+    ("change", "says", "never"),
+    [
+        (lambda x, listed, held: x.mul_(2), "(x = x * 2, not x *= 2)", "copy"),
+        (lambda x, listed, held: listed.sort(), "the list `listed` that was", "x * 2"),
+        (lambda x, listed, held: held.popitem(), "the dictionary `held` that was", "x * 2"),
+        (lambda x, listed, held: held["a"].sort(), "or something in it", "x * 2"),
+    ],
+)
+def test_what_is_said_of_an_argument_that_was_changed_fits_its_type(
+    change: Callable[..., object], says: str, never: str
+) -> None:
+    case = {"x": torch.tensor([1.0, 2.0]), "listed": [3, 1], "held": {"a": [2, 1]}}
+    exercise = replace(PLAIN, reference=lambda *_: torch.ones(2), cases=lambda rng: [case])
+    questions = draw(exercise, Random(0))
+
+    def answer(*arguments: object) -> Tensor:
+        change(*arguments)
+        return torch.ones(2)
+
+    verdict = judge(exercise, questions, ask_all(exercise, answer, questions))
+    assert verdict.mistake == "works in place"
+    assert says in verdict.message and never not in verdict.message
+
+
 def test_what_sets_the_wrong_calls_apart_is_stated_if_nothing_else_does() -> None:
     domain = {"x": Tensors((1, 1)), "factor": Number(0, 9)}
     x = torch.ones(3)

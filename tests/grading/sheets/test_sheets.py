@@ -67,7 +67,8 @@ def test_a_solved_sheet_says_what_the_specs_say(name: str) -> None:
 
 COUNTS = (
     *release.NUMBER_WORDS, "thirteen", "fourteen", "fifteen", "sixteen",
-    "seventeen", "eighteen", "nineteen", "twenty",
+    "seventeen", "eighteen", "nineteen", "twenty", "twenty-one", "twenty-two", "twenty-three",
+    "twenty-four", "twenty-five",
 )  # fmt: skip
 TESTS = [one for one in EXERCISES.values() if one.kind == "test" and "museum" not in one.slug]
 
@@ -78,7 +79,7 @@ def test_a_task_says_on_how_many_versions_a_test_is_run(exercise: Exercise) -> N
     task = " ".join(cell.source for cell in cells if cell.id.startswith(f"task-{exercise.slug}"))
     (says,) = re.findall(r"(?:run on|runs your test on) ([^.,]*(?:, and on [^.]*)?)", task)
     right = sum(version.right for version in exercise.versions)
-    named = [COUNTS.index(word) for word in re.findall(r"\w+", says) if word in COUNTS]
+    named = [COUNTS.index(word) for word in re.findall(r"[\w-]+", says) if word in COUNTS]
     assert named == [right, len(exercise.versions) - right]
 
 
