@@ -8,6 +8,7 @@ is refused by the other one as well.
 from __future__ import annotations
 
 import inspect
+import os
 import signal
 import textwrap
 from collections.abc import Callable, Iterator
@@ -18,13 +19,12 @@ from typing import Any
 import pytest
 from answers import sheet_cells
 from mutants import TooSlow, mutants, passes
-from samples import SLOW_TOO
 
 from course_grading.exercise import Exercise
 from course_grading.specs import EXERCISES, sheet_of
 
 TESTS = [one for one in EXERCISES.values() if one.kind == "test"]
-STEP = 1 if SLOW_TOO else 3
+STEP = 1 if os.environ.get("COURSE_SLOW_TESTS") else 3
 """Every how many changes one is tried."""
 SECONDS = 1.0
 """Of computing that a test may need for a version: a changed one may never end."""
