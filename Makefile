@@ -8,7 +8,7 @@ EDITION =
 run = "$(VENV)/bin/python" -m
 
 .DEFAULT_GOAL = help
-.PHONY: help lab test lint grade class update exercises bench pages model mutants zoo site constraints core-environment class-environment model-environment site-environment test-environment
+.PHONY: help lab test lint grade class update exercises bench pages model mutants zoo site constraints core-environment class-environment model-environment translation-environment site-environment test-environment
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -17,8 +17,8 @@ help: ## list these commands
 	@echo 'EDITION=zh   is the Chinese edition:  make lab EDITION=zh   make grade EDITION=zh'
 	@echo 'PYTHON=...   chooses the Python that .venv is made with:  make lab PYTHON=python3.12'
 
-lab: core-environment ## open the course in JupyterLab
-	@$(if $(EDITION),"$(VENV)/bin/course" translate $(EDITION))
+lab: $(if $(EDITION),translation,core)-environment ## open the course in JupyterLab
+	@$(if $(EDITION),$(run) tools.translation $(EDITION))
 	@PATH="$$(cd "$(VENV)/bin" && pwd):$$PATH" \
 	JUPYTER_CONFIG_PATH="$(CURDIR)/.jupyter$${JUPYTER_CONFIG_PATH:+:$$JUPYTER_CONFIG_PATH}" \
 	$(run) jupyterlab --ServerApp.root_dir="$(CURDIR)" \
@@ -28,8 +28,8 @@ model: model-environment ## bring the released model of lesson 16 (93 MB, once)
 	@"$(VENV)/bin/python" -m course_lab.released
 
 test: lint ## run every test
-	@$(run) pytest --nbval --nbval-current-env --nbval-cell-timeout=120 \
-	  $(if $(findstring -k,$(ARGS)),-n 0,-n 2 --dist loadfile) --durations=10 -rs $(ARGS)
+	@$(run) pytest --nbval --nbval-current-env --nbval-cell-timeout=600 \
+	  $(if $(findstring -k,$(ARGS)),-n 0,-n auto --dist loadfile) --durations=10 -rs $(ARGS)
 
 lint: test-environment ## check style and types only
 	@$(run) ruff check --quiet --output-format concise
@@ -75,6 +75,9 @@ class-environment:
 
 model-environment:
 	@VENV="$(VENV)" PYTHON="$(PYTHON)" sh tools/setup.sh model
+
+translation-environment:
+	@VENV="$(VENV)" PYTHON="$(PYTHON)" sh tools/setup.sh translation
 
 site-environment:
 	@VENV="$(VENV)" PYTHON="$(PYTHON)" sh tools/setup.sh site

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
-from course_grading import whereabouts
 from course_grading.exercise import Exercise
-from course_grading.judging import judge
-from course_grading.judging.asking import ask_all, draw
+from course_grading.judging import ask_all, draw, judge
 from course_grading.judging.forbidden import forbidden_in_object, shortcut
-from course_grading.judging.verdicts import Verdict, next_step
+from course_grading.sheets.progress import LastCheck, course_folder, progress_lines
 from course_grading.sheets.release import counted
+from course_grading.verdicts import Verdict, next_step
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -104,11 +103,11 @@ def progress() -> None:
     from course_grading.specs import EXERCISES, SHEETS
 
     tried = {
-        slug: whereabouts.Outcome(verdict.verdict, verdict.points)
+        slug: LastCheck(verdict.verdict, verdict.points)
         for slug, verdict in _tried.items()
         if slug in EXERCISES
     }
-    print("\n".join(whereabouts.lines(whereabouts.course(), SHEETS, tried)))
+    print("\n".join(progress_lines(course_folder(), SHEETS, tried)))
 
 
 def _show(expected: Tensor, got: Tensor) -> None:

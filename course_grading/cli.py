@@ -18,16 +18,14 @@ from course_grading.classes.command import add_arguments as add_class_arguments
 from course_grading.classes.command import grade_class
 from course_grading.running import runner
 from course_grading.sheets import notebooks, submissions
-from course_grading.translation.command import add_arguments as add_translation_arguments
-from course_grading.translation.command import translate
-from course_grading.translation.folders import language_of
+from course_grading.sheets.languages import language_of
 from course_lab.command_line import Arguments, add_command, folder_for, home
 from course_lab.command_line import run as run_command
-from course_lab.errors import CourseError
+from course_lib.errors import CourseError
 
 # Other modules are imported where they are needed: `course grade` is to begin at once.
 
-WITHOUT_LABORATORY = ("grade", "grade-class", "reset", "translate")
+WITHOUT_LABORATORY = ("grade", "grade-class", "reset")
 
 
 def grade(arguments: Arguments) -> int:
@@ -44,7 +42,7 @@ def grade(arguments: Arguments) -> int:
     language = language_of(arguments.exercises)
     if language and not arguments.paths and not arguments.exercises.exists():
         raise CourseError(
-            f"there is no folder {arguments.exercises}; `course translate {language}` makes it"
+            f"there is no folder {arguments.exercises}; `make lab EDITION={language}` makes it"
         )
     found = submissions.find(arguments.paths or [arguments.exercises], settings.released)
     for path in filter(None, (arguments.json, arguments.html, arguments.junit)):
@@ -118,7 +116,7 @@ def _must_be_english(folder: Path) -> None:
     """What is written of the English ends in the English edition, and comes from there."""
     if language := language_of(folder):
         raise CourseError(
-            f"{folder} is of the {language} edition: `course translate {language}` writes its "
+            f"{folder} is of the {language} edition: `make lab EDITION={language}` writes its "
             "sheets, around your answers; `course reset` brings one answer cell back, and a sheet "
             "that you delete comes back as it was released"
         )
@@ -168,7 +166,7 @@ def update(arguments: Arguments) -> int:
     for line in workspace.update(folder):
         print(line)
     if language:
-        print(f"now `course translate {language}` carries your answers into the new sheets")
+        print(f"now `make lab EDITION={language}` carries your answers into the new sheets")
     return 0
 
 
@@ -205,7 +203,6 @@ def parser(laboratory: bool = True) -> argparse.ArgumentParser:
     resetting = add_learners("reset", reset)
     resetting.add_argument("exercise", help="such as 2.1, or sinusoidal-encoding")
     add_learners("update", update)
-    add_translation_arguments(add_sheets("translate", translate))
     beginning = add_sheets("new-exercise", new_exercise)
     beginning.add_argument("subject", help="a folder of course_grading/specs, such as rotary")
     beginning.add_argument("slug", help="such as rotary-two-axes")

@@ -7,9 +7,8 @@ import time
 from pathlib import Path
 from xml.etree import ElementTree
 
-from course_grading.judging.verdicts import next_step
 from course_grading.running.graded import Graded, GradedNotebook, Report
-from course_grading.sheets.renamed import ASKED_ANEW
+from course_grading.verdicts import next_step
 
 # Readable on white and on black.
 COLOURS = {"passed": "#2e9e50", "failed": "#e0524d", "error": "#e0524d", "timed out": "#e0524d"}
@@ -34,30 +33,8 @@ def print_table(report: Report) -> None:
             name, points, verdict, diagnosis, then = map(escape, _texts(one))
             table.add_row(name, points, f"[{colour}]{verdict}[/]", diagnosis, then)
     console = Console(width=None if sys.stdout.isatty() else 120)
-    for line in first_edition_lines(report):
-        console.print(line, highlight=False, markup=False, soft_wrap=True)
     console.print(table)
     console.print(f"{_points(report)} points", highlight=False)
-
-
-def first_edition_lines(report: Report) -> list[str]:
-    """For each file that is a sheet of the first edition: its old name, and today's names."""
-    files: dict[str, list[GradedNotebook]] = {}
-    for notebook in report.notebooks:
-        if notebook.first_edition:
-            files.setdefault(notebook.path, []).append(notebook)
-    return [_first_edition_line(path, graded) for path, graded in files.items()]
-
-
-def _first_edition_line(path: str, graded: list[GradedNotebook]) -> str:
-    today = " and ".join(one.notebook.removesuffix(".ipynb") for one in graded)
-    line = (
-        f"{path} is the first edition's sheet {graded[0].first_edition}. "
-        f"Its answers are graded as those of today's {today}."
-    )
-    exercises = [one.exercise for notebook in graded for one in notebook.exercises]
-    anew = ", ".join(one.number for one in exercises if one.slug in ASKED_ANEW)
-    return f"{line} Another question than in the first edition: {anew}." if anew else line
 
 
 def _heading(notebook: GradedNotebook, report: Report) -> str:
@@ -97,7 +74,7 @@ def _rendered(template: str, report: Report) -> str:
         lstrip_blocks=True, undefined=StrictUndefined,
     )  # fmt: skip
     return templates.get_template(template).render(
-        report=report, lines=first_edition_lines(report), headings=HEADINGS, colours=COLOURS,
+        report=report, headings=HEADINGS, colours=COLOURS,
         notebooks=[(one, _heading(one, report)) for one in report.notebooks],
         texts=_texts, points=_points, date=time.strftime("%Y-%m-%d at %H:%M"),
     )  # fmt: skip
@@ -109,8 +86,6 @@ def junit(report: Report) -> str:
     for notebook in report.notebooks:
         suite = ElementTree.SubElement(root, "testsuite", name=notebook.notebook)
         suite.set("file", notebook.path)
-        if notebook.first_edition:
-            suite.set("first_edition", f"{notebook.first_edition}.ipynb")
         for one in notebook.exercises:
             case = ElementTree.SubElement(
                 suite, "testcase", classname=notebook.notebook, name=_texts(one)[0]

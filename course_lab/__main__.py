@@ -9,7 +9,6 @@ from typing import Any
 
 from course_lab import corpus, zoo
 from course_lab.command_line import Arguments, Commands, add_command, folder_for, run
-from course_lab.errors import CourseError
 from course_lab.figures import real_models, style
 from course_lab.instruments.evaluation import PASSAGES, bits_by_length, most_passages, next_byte
 from course_lab.machine import device
@@ -21,6 +20,7 @@ from course_lab.studies import zoo as making
 from course_lab.studies.study import Study
 from course_lab.training.checkpoints import Checkpoint, save_weights
 from course_lab.training.loop import train
+from course_lib.errors import CourseError
 
 
 def _count(text: str) -> int:

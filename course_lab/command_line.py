@@ -9,10 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
 
-from course_lab.errors import CourseError
+from course_lib.errors import CourseError
 
 LEARNERS = ("cloudpickle", "IPython", "ipykernel", "jinja2", "jupyter_client", "nbclient",
-            "nbformat", "nbval", "polib", "pytest", "rich", "zmq")  # fmt: skip
+            "nbformat", "nbval", "pytest", "rich", "zmq")  # fmt: skip
 """Modules of the extra "learn", without which the library and `course rope` work."""
 
 Arguments = argparse.Namespace
@@ -63,7 +63,7 @@ def run(parser: argparse.ArgumentParser, argv: list[str] | None = None) -> int:
         missing = (error.name or "").partition(".")[0]
         if missing not in LEARNERS:
             raise
-        _complain(f"{missing} is not installed: pip install 'course-lib[learn]' brings it")
+        _complain(f"{missing} is not installed: pip install 'where-am-i[learn]' brings it")
     except OSError as error:
         _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     return 2

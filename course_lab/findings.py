@@ -15,9 +15,9 @@ from typing import Any, NamedTuple, Protocol
 
 import torch
 
-from course_lab.errors import CourseError
 from course_lab.instruments.evaluation import difference
 from course_lab.markdown import spread, table
+from course_lib.errors import CourseError
 
 MIME = "application/vnd.course.finding"  # text: JupyterLab would write the number 1.0 as 1
 SEEDS = 3  # fewer carry no sentence

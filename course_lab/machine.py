@@ -7,7 +7,7 @@ import platform
 
 import torch
 
-from course_lab.errors import CourseError
+from course_lib.errors import CourseError
 
 
 def device() -> torch.device:

@@ -1,7 +1,7 @@
 """For all tests.
 
-One thread for each process: pytest runs two at a time, and idle threads of one would slow the
-other down. Kernels inherit it.
+One thread for each process: pytest runs as many at a time as there are cores, and idle threads of
+one would slow the others down. Kernels inherit it.
 
 What hypothesis remembers lies in the environment, not in the checkout. So does Matplotlib's list
 of fonts: the one in the user's home is shared by all environments, and one that is deleted while
@@ -20,6 +20,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+import sampling
+from lessons import Lessons, with_looks_at_reading
 from run_again import Watch, with_runs_again
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -34,16 +36,13 @@ settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.register_profile("others", deadline=None)
 settings.load_profile("repeatable")
 
-# The order of the files. `make test` gives whole files to two processes, and the last ones to
-# begin should be short. Of the others, lessons take longest.
+# The order of the files. `make test` gives whole files to its workers, and the last ones to begin
+# should be short: of the others, lessons take longest. Those whose tests share nothing come at the
+# end, test by test, so that all workers are busy until then.
 
-SLOW = ["test_web.py", "test_browser.py", "test_answers.py", "test_specs.py", "test_attacks.py"]
-SLOW += [
-    "test_both_ways.py",
-    "test_first_edition.py",
-    "test_second_edition.py",
-    "test_grading_hostile.py",
-]
+SLOW = ["test_web.py", "test_browser.py", "test_attacks.py", "test_both_ways.py"]
+SLOW += ["test_grading_hostile.py"]
+ONE_BY_ONE = ("test_specs.py", "test_answers.py")
 
 
 collect_ignore = ["answers"]  # some of which are tests that learners write
@@ -52,6 +51,23 @@ collect_ignore = ["answers"]  # some of which are tests that learners write
 def pytest_configure(config):
     config.option.loadscopereorder = False  # else xdist begins with the files of most tests
     config.pluginmanager.register(Watch())
+    config.pluginmanager.register(Lessons(config, optional_cells))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFile(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            file = nodeid.split("::")[0]
+            return nodeid if file.endswith(ONE_BY_ONE) else file
+
+    return ByFile(config, log) if config.option.dist == "loadfile" else None
+
+
+def pytest_report_header(config):
+    return sampling.said_of(sampling.chosen_by(config))
 
 
 def pytest_ignore_collect(collection_path, config):
@@ -64,12 +80,18 @@ def pytest_ignore_collect(collection_path, config):
 
 def pytest_collection_modifyitems(config, items):
     items.sort(key=lambda item: place(item.path))  # the order within a file stays
-    if os.environ.get("COURSE_SLOW_TESTS"):
-        with_runs_again(items)
     if not os.environ.get("COURSE_SLOW_TESTS"):  # .ci/run sets it
-        slow = [item for item in items if item.get_closest_marker("slow") or is_optional(item)]
-        items[:] = [item for item in items if item not in slow]
-        config.hook.pytest_deselected(items=slow)
+        deselect(config, items, [item for item in items if is_slow(item)])
+    else:
+        with_runs_again(items)
+    deselect(config, items, sampling.left_out(items, sampling.chosen_by(config)))
+    with_looks_at_reading(items)
+
+
+def deselect(config, items, some):
+    without = {*map(id, some)}
+    items[:] = [item for item in items if id(item) not in without]
+    config.hook.pytest_deselected(items=some)
 
 
 def pytest_terminal_summary(terminalreporter):
@@ -78,6 +100,10 @@ def pytest_terminal_summary(terminalreporter):
         for name, says in report.user_properties:
             if name == "says":
                 terminalreporter.write_line(says)
+
+
+def is_slow(item):
+    return item.get_closest_marker("slow") or is_optional(item)
 
 
 def is_optional(item):
@@ -98,7 +124,11 @@ def optional_cells(path):
 
 
 def place(path):
-    return SLOW.index(path.name) if path.name in SLOW else len(SLOW) + (path.suffix != ".ipynb")
+    if path.name in SLOW:
+        return SLOW.index(path.name)
+    if path.name in ONE_BY_ONE:
+        return len(SLOW) + 2
+    return len(SLOW) + (path.suffix != ".ipynb")
 
 
 # exercises/ is the learner's: whatever they wrote there, no test depends on it or touches it.

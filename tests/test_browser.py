@@ -3,9 +3,10 @@
 One JupyterLab and one browser serve all the tests here. Of a lesson, only its explorers are run,
 and the cells that they need: that every cell runs and gives what is stored is tested without a
 browser, by nbval. Before a release, run whole lessons here as well:
-`COURSE_SLOW_TESTS=1 COURSE_WHOLE_LESSONS=1 make test ARGS=tests/test_browser.py`.
+`COURSE_SAMPLE=all COURSE_SLOW_TESTS=1 COURSE_WHOLE_LESSONS=1 make test
+ARGS=tests/test_browser.py`.
 
-To see what the tests saw, name a folder: `COURSE_SCREENSHOTS=folder make test
+To see what the tests saw, name a folder: `COURSE_SCREENSHOTS=folder COURSE_SLOW_TESTS=1 make test
 ARGS="tests/test_browser.py -s"`. Then lessons are photographed from top to bottom.
 """
 
@@ -19,6 +20,8 @@ import pytest
 
 from course_grading.sheets import notebooks
 from course_grading.specs import SHEETS, find
+
+pytestmark = pytest.mark.slow
 
 WHOLE_LESSONS = "COURSE_WHOLE_LESSONS" in os.environ
 LESSONS = sorted(path.stem for path in (browser.ROOT / "notebooks").glob("*.ipynb"))
@@ -95,7 +98,7 @@ def test_the_course_opens_at_the_first_lesson(lab):
     assert lab.first_notebook() == "notebooks/00_start_here.ipynb"
 
 
-@pytest.mark.slow
+@pytest.mark.grid
 @pytest.mark.parametrize("name", LESSONS)
 def test_a_lesson_opens_unchanged_and_its_explorers_move(lab, name):
     lesson = open_unchanged(lab, f"notebooks/{name}.ipynb")

@@ -22,6 +22,7 @@ CORE = [Requirement(text) for text in PROJECT["dependencies"]]
 LEARN = [Requirement(text) for text in PROJECT["optional-dependencies"]["learn"]]
 TEST = [Requirement(text) for text in PROJECT["optional-dependencies"]["test"]]
 CLASS = [Requirement(text) for text in PROJECT["optional-dependencies"]["class"]]
+TRANSLATION = [Requirement(text) for text in PROJECT["optional-dependencies"]["translation"]]
 SITE = [Requirement(text) for text in PROJECT["optional-dependencies"]["site"]]
 BUILD = [Requirement(text) for text in PYPROJECT["build-system"]["requires"]]
 LINES = (ROOT / "constraints.txt").read_text().splitlines()
@@ -170,9 +171,11 @@ def test_the_workflow_runs_what_contributors_run_from_the_oldest_python_on() -> 
     assert any(machine["os"].startswith("macos") for machine in machines)
 
 
-def test_what_grades_a_class_and_builds_the_site_is_tested_too() -> None:
-    assert {str(requirement) for requirement in CLASS + SITE} <= {str(one) for one in TEST}
+def test_what_grades_a_class_translates_and_builds_the_site_is_tested_too() -> None:
+    assert {str(one) for one in CLASS + TRANSLATION + SITE} <= {str(one) for one in TEST}
+    assert {str(one) for one in TRANSLATION} <= {str(one) for one in SITE}
 
 
-def test_learners_do_not_install_what_builds_the_site() -> None:
-    assert {"sphinx", "furo", "myst-parser"}.isdisjoint(one.name for one in CORE + LEARN + CLASS)
+def test_learners_do_not_install_what_builds_the_site_or_translates() -> None:
+    tools = {"sphinx", "furo", "myst-parser", "polib"}
+    assert tools.isdisjoint(one.name for one in CORE + LEARN + CLASS)

@@ -51,6 +51,7 @@ def test_python_runs():
     "page",
     [
         "README.md",
+        "CHANGELOG.md",
         "CONTRIBUTING.md",
         "docs/notation.md",
         "docs/teaching.md",

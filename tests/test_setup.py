@@ -283,6 +283,20 @@ def test_a_teacher_installs_what_grades_a_class_and_no_test_tools(checkout: Chec
     assert not installs(checkout.calls())
 
 
+def test_the_chinese_edition_installs_what_translates_and_no_test_tools(
+    checkout: Checkout,
+) -> None:
+    checkout.add_python()
+    checkout.make("lab", "EDITION=zh")
+    calls = checkout.calls()
+    assert [call[-1] for call in installs(calls)] == ["setuptools", ".[learn,translation]"]
+    assert ["-m", "tools.translation", "zh"] in calls
+    assert checkout.stamps() == [".course-translation"]
+    for again in (["lab"], ["lab", "EDITION=zh"], ["grade", "EDITION=zh"]):
+        checkout.make(*again)
+        assert not installs(checkout.calls())
+
+
 def test_every_installation_is_constrained(checkout: Checkout) -> None:
     checkout.add_python()
     checkout.make("test")
@@ -345,11 +359,11 @@ def test_test_hands_quoted_arguments_on(checkout: Checkout) -> None:
     assert calls[-1][-3:] == ["-k", "rope or alibi", "--last-failed"]
 
 
-def test_all_tests_take_two_workers_and_a_few_take_none(checkout: Checkout) -> None:
+def test_all_tests_take_a_worker_for_each_core_and_a_few_take_none(checkout: Checkout) -> None:
     checkout.add_python()
     assert checkout.make("test").returncode == 0
     # Without loadfile the cells of one notebook are shared out between two kernels.
-    assert "-n 2 --dist loadfile --durations=10" in " ".join(checkout.calls()[-1])
+    assert "-n auto --dist loadfile --durations=10" in " ".join(checkout.calls()[-1])
     assert checkout.make("test", "ARGS=-k rope").returncode == 0
     assert "-n 0 --durations=10" in " ".join(checkout.calls()[-1])
 
@@ -367,15 +381,16 @@ def test_ci_installs_what_the_system_lacks_and_nothing_else(checkout: Checkout) 
     for name in ["make", "apt-get"]:
         checkout.add_program(name, note.format(name=name))
     checkout.add_program("sudo", '#!/bin/sh\n[ "$1" = -n ] && shift\nexec "$@"\n')
+    made = ["test", "test", "mutants", "test", "test"]
     assert checkout.run("bash", ".ci/run", CI="true").returncode == 0
-    assert [call[1] for call in checkout.calls()] == ["update", "install", "test", "mutants"]
+    assert [call[1] for call in checkout.calls()] == ["update", "install", *made]
     checkout.add_program("chromium", "#!/bin/sh\n")
     assert checkout.run("bash", ".ci/run", CI="true").returncode == 0
     [installing] = [call for call in checkout.calls() if call[1] == "install"]
     assert installing[-1] == "bubblewrap" and "chromium" not in installing
     checkout.add_program("bwrap", "#!/bin/sh\n")
     assert checkout.run("bash", ".ci/run", CI="true").returncode == 0
-    assert checkout.calls() == [["make", "test"], ["make", "mutants"]]
+    assert [call[1] for call in checkout.calls()] == made
 
 
 def test_ci_goes_on_without_what_cannot_be_installed(checkout: Checkout) -> None:
@@ -384,8 +399,62 @@ def test_ci_goes_on_without_what_cannot_be_installed(checkout: Checkout) -> None
     checkout.add_program("sudo", "#!/bin/sh\nexit 1\n")
     result = checkout.run("bash", ".ci/run")
     assert result.returncode == 0
-    assert result.stdout == "make test\nmake mutants\n"
+    assert "\nmake mutants\n== grading\nmake test ARGS=" in result.stdout
     assert "chromium bubblewrap could not be installed" in result.stderr
+
+
+def runs_of(checkout: Checkout, *part: str, **settings: str) -> list[str]:
+    """How `.ci/run` calls make: what to do, the arguments of pytest, and what chooses samples."""
+    for tool in ("chromium", "bwrap"):
+        checkout.add_program(tool, "#!/bin/sh\n")
+    checkout.add_program("make", '#!/bin/sh\necho "$1|${2#ARGS=}|$COURSE_SAMPLE"\n')
+    done = checkout.run("bash", ".ci/run", *part, **settings)
+    return [line for line in done.stdout.splitlines() if not line.startswith("== ")]
+
+
+def test_every_file_of_tests_and_every_lesson_is_in_one_part_of_ci(checkout: Checkout) -> None:
+    files = {path.relative_to(ROOT) for path in (ROOT / "tests").rglob("test_*.py")}
+    files = {path for path in files if path.parts[1] != "answers"}
+    files |= {path.relative_to(ROOT) for path in (ROOT / "notebooks").glob("*.ipynb")}
+
+    def collected(arguments: str) -> set[Path]:
+        given = [one for one in arguments.split() if not one.startswith("--")]
+        ignored = [one.removeprefix("--ignore=") for one in arguments.split() if one not in given]
+        return {path for path in files if any(path.is_relative_to(one) for one in given)
+                and not any(path.is_relative_to(one) for one in ignored)}  # fmt: skip
+
+    parts = ["lessons", "exercises", "grading", "rest"]
+    runs = [line for part in parts for line in runs_of(checkout, part)]
+    assert runs == runs_of(checkout)
+    found = [collected(line.split("|")[1]) for line in runs if line.startswith("test")]
+    assert len(found) == 4 and sum(map(len, found)) == len(files)
+    assert set().union(*found) == files
+    assert [line.split("|")[0] for line in runs] == ["test", "test", "mutants", "test", "test"]
+
+
+def test_ci_samples_by_the_commit_or_as_it_is_told_and_everything_is_everything(
+    checkout: Checkout,
+) -> None:
+    def chosen_by(*part: str, **settings: str) -> set[str]:
+        return {line.split("|")[2] for line in runs_of(checkout, *part, **settings)}
+
+    checkout.add_program("git", "#!/bin/sh\necho 1234abcd\n")
+    assert chosen_by() == chosen_by("rest") == {"1234abcd"}
+    assert chosen_by("rest", COURSE_SAMPLE="another") == {"another"}
+    assert chosen_by("everything") == chosen_by("everything", COURSE_SAMPLE="another") == {"all"}
+    checkout.add_program("git", "#!/bin/sh\nexit 128\n")
+    assert chosen_by("rest") == {""}
+
+
+def test_a_part_of_ci_that_fails_is_named_and_the_others_run(checkout: Checkout) -> None:
+    for tool in ("chromium", "bwrap"):
+        checkout.add_program(tool, "#!/bin/sh\n")
+    fails = '#!/bin/sh\necho "$@"\n[ "$2" != "ARGS=notebooks tests/test_notebooks.py" ]\n'
+    checkout.add_program("make", fails)
+    done = checkout.run("bash", ".ci/run")
+    assert done.returncode == 1
+    assert done.stdout.count("test ARGS=") == 4 and done.stdout.endswith("\nfailed: lessons\n")
+    assert checkout.run("bash", ".ci/run", "lesson").returncode == 2
 
 
 def test_scripts_are_as_executable_as_they_must_be() -> None:

@@ -59,7 +59,7 @@ def test_a_command_that_needs_them_says_what_brings_them(tmp_path):
     program = program.replace("sys.argv[0]", repr(str(ROOT / "solutions" / "00_start_here.ipynb")))
     ended = without_learners_packages(program, tmp_path)
     assert ended.returncode == 2
-    assert "is not installed: pip install 'course-lib[learn]' brings it" in ended.stderr
+    assert f"is not installed: pip install '{PROJECT['name']}[learn]' brings it" in ended.stderr
     assert "Traceback" not in ended.stderr
 
 

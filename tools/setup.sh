@@ -1,11 +1,12 @@
 #!/bin/sh
 # Set up the environment that the Makefile's commands run in.
 #
-#   sh tools/setup.sh core    what a learner needs
-#   sh tools/setup.sh class   the same, and what grading a class needs
-#   sh tools/setup.sh model   the same, and the released model of lesson 16
-#   sh tools/setup.sh site    that, and what the web pages are built with
-#   sh tools/setup.sh test    all that, and what the tests need
+#   sh tools/setup.sh core         what a learner needs
+#   sh tools/setup.sh class        the same, and what grading a class needs
+#   sh tools/setup.sh model        the same, and the released model of lesson 16
+#   sh tools/setup.sh translation  what a learner needs, and what writes the Chinese edition
+#   sh tools/setup.sh site         these two, and what the web pages are built with
+#   sh tools/setup.sh test         all that, and what the tests need
 #
 # VENV names the environment (.venv), PYTHON the interpreter to make it with.
 # A stamp inside the environment holds a checksum of what was installed; while
@@ -119,11 +120,13 @@ if [ -n "$PYTHON" ] && [ -x "$VENV/bin/python" ] &&
 fi
 installed "$want" && exit 0
 [ "$want" != test ] && installed test && exit 0
-[ "$want" = model ] && installed site && exit 0
-[ "$want" = core ] && { installed class || installed model || installed site; } && exit 0
+case $want in
+    model | translation) installed site && exit 0 ;;
+    core) for kind in class model translation site; do installed "$kind" && exit 0; done ;;
+esac
 
 make_environment
-for kind in core class model site test; do rm -f "$VENV/.course-$kind"; done
+for kind in core class model translation site test; do rm -f "$VENV/.course-$kind"; done
 : >"$log"
 if [ "$want" = core ]; then package='.[learn]'; else package=".[learn,$want]"; fi
 [ -z "$made_here" ] || echo "Installing the course and what it needs: the first time takes some minutes"
@@ -143,8 +146,3 @@ esac
 checksum >"$VENV/.course-$want"
 made_here=
 rm -f "$log"
-
-# The first edition's own update leaves answers beside the new cells, and its name for them.
-if grep -q -s -E '"id": "answer-[0-9]+-[0-9]+"' exercises/*.ipynb; then
-    echo "Your exercises hold answers from the first edition: make update puts them in their places"
-fi

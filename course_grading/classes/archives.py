@@ -20,7 +20,7 @@ from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import IO, NamedTuple
 
-from course_lab.errors import CourseError
+from course_lib.errors import CourseError
 
 LARGEST = 50_000_000
 """Bytes of one file."""

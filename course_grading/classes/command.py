@@ -20,7 +20,7 @@ from course_grading.running.graded import printable
 from course_grading.running.runner import Settings
 from course_grading.sheets.notebooks import write_text
 from course_lab.command_line import Arguments
-from course_lab.errors import CourseError
+from course_lib.errors import CourseError
 
 SEED = "seed.txt"
 """In RESULTS: what questions were drawn from. Drawn once, so that a run can go on."""
@@ -99,7 +99,7 @@ def grade_class(arguments: Arguments) -> int:
     store = Store(arguments.out)
     waiting: dict[Who, list[Sheet]] = defaultdict(list)
     for (who, _), sheet in sheets.items():
-        if not store.known(who, sheet.key):
+        if not store.has(who, sheet.key):
             waiting[who].append(sheet)
     work = [engine.Work(who, tuple(of_learner)) for who, of_learner in waiting.items()]
     done = len(sheets) - sum(map(len, waiting.values()))

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 from course_grading.classes.handed_in import Who
 from course_grading.classes.store import Store, version
 from course_grading.classes.work import Result, Sheet, dask_setup, grade_sheets
-from course_grading.judging.verdicts import Verdict
 from course_grading.running.graded import Graded, GradedNotebook
 from course_grading.running.runner import Settings, exercises_of
 from course_grading.running.sandbox import unusable
-from course_lab.errors import CourseError
+from course_grading.verdicts import Verdict
+from course_lib.errors import CourseError
 
 if TYPE_CHECKING:
     from distributed import Client, LocalCluster

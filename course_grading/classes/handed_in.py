@@ -29,8 +29,8 @@ from typing import NamedTuple
 from course_grading.classes.archives import File, files_inside, files_of
 from course_grading.sheets import notebooks
 from course_grading.sheets.notebooks import NotebookError
-from course_grading.sheets.submissions import NOT_OURS, alike
-from course_lab.errors import CourseError
+from course_grading.sheets.submissions import NOT_OURS, sheets_with
+from course_lib.errors import CourseError
 
 LAYOUTS = {
     "Moodle": r"(?P<learner>[^/]+?)_(?P<number>\d+)_assignsubmission_(?:file|onlinetext)_?"
@@ -277,7 +277,7 @@ def _sheets_of(file: str, content: bytes, sheets: dict[str, Path]) -> list[str]:
     if stem and (name := f"{stem['stem']}.ipynb") in sheets:
         return [name]
     try:
-        return [sheet.name for sheet in alike(notebooks.cells_of(content, file), sheets)]
+        return [sheet.name for sheet in sheets_with(notebooks.cells_of(content, file), sheets)]
     except NotebookError:
         return []
 

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from course_grading.classes.results import Cell, Class, Learner
-from course_grading.judging.verdicts import next_step
+from course_grading.verdicts import next_step
 
 FEEDBACK = "feedback"
 

@@ -141,7 +141,7 @@ class Class:
         failed = self._failed(exercise)
         return _grouped([cell for cell in failed if cell.result["mistake"]], "mistake")
 
-    def alike(self, exercise: Listed) -> list[list[Cell]]:
+    def unnamed(self, exercise: Listed) -> list[list[Cell]]:
         """Answers that are wrong in the same way and have no name, the largest group first."""
         failed = self._failed(exercise)
         return _grouped([cell for cell in failed if not cell.result["mistake"]], "alike")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from course_grading.classes.handed_in import HandedIn
-from course_lab.errors import CourseError
+from course_lib.errors import CourseError
 
 NAMES = ("learner", "student", "name", "full name", "username", "id", "identifier")
 """Columns that may name a learner who has handed in nothing, in this order; else the first one."""

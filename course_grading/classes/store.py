@@ -15,7 +15,7 @@ from typing import Any
 from course_grading.classes.handed_in import Who
 from course_grading.running.runner import Settings
 from course_grading.running.sandbox import PACKAGES
-from course_lab.errors import CourseError
+from course_lib.errors import CourseError
 
 FILE = "results.jsonl"
 
@@ -57,13 +57,13 @@ class Store:
             with self.path.open("ab") as file:
                 file.write(b"\n")
 
-    def known(self, learner: Who, key: str) -> bool:
+    def has(self, learner: Who, key: str) -> bool:
         """Whether this notebook of this learner has its result."""
         return (learner, key) in self.results
 
     def add(self, learner: Who, result: dict[str, Any]) -> None:
         """Keep a result: it is on the disk then. Only the first one of a notebook counts."""
-        if self.known(learner, result["key"]):
+        if self.has(learner, result["key"]):
             return
         result = {"learner": learner[0], "number": learner[1], **result}
         try:

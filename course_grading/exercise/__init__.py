@@ -8,10 +8,10 @@ from random import Random
 from typing import Any, ClassVar, Literal
 
 from course_grading.exercise.domain import Argument, Tensors, as_view
-from course_grading.values import ROUNDINGS, encode
-from course_lab.errors import CourseError
+from course_grading.exercise.values import ROUNDINGS, encode
+from course_lib.errors import CourseError
 
-Kind = Literal["implement", "repair", "predict", "measure", "test", "design"]
+KindName = Literal["implement", "repair", "predict", "measure", "test", "design"]
 STUB = "replace this line by your code"
 """What a released function says, as NotImplementedError, until somebody writes it."""
 Case = Mapping[str, Any]
@@ -63,7 +63,7 @@ class Version:
 class Exercise:
     """One exercise: what all kinds of them have. The learner defines `name`."""
 
-    kind: ClassVar[Kind]
+    kind: ClassVar[KindName]
     slug: str
     """For machines: in cell ids, results and links."""
     title: str
@@ -82,21 +82,6 @@ class Exercise:
         """What an answer is asked: of a number there is nothing to ask."""
         return [None]
 
-    @property
-    def evidence(self) -> Callable[..., Any] | None:
-        """Of a design, see there."""
-        return None
-
-    @property
-    def opening(self) -> Callable[..., Any] | None:
-        """Of a design, see there."""
-        return None
-
-    @property
-    def functions(self) -> tuple[Callable[..., Any], ...]:
-        """What a learner's test is run on."""
-        return ()
-
 
 @dataclass(frozen=True, kw_only=True)
 class Function(Exercise):
@@ -113,6 +98,8 @@ class Function(Exercise):
     """How many roundings of the promised dtype an element may be off, see `values.allowed`."""
     scale: Callable[..., Any] | None = None
     """From a case to how large the numbers are that a right answer rounds, see `values.allowed`."""
+    one_right_value: ClassVar[bool] = True
+    """Whether what the reference gives is the only right value."""
     widened: bool = True
     """Whether the reference also holds for inputs in float64. Not where dtypes are the subject."""
 
@@ -127,7 +114,7 @@ class Function(Exercise):
         """The case as it is asked: in every second one, tensors that may be views are views."""
         views = {n for n, argument in self.domain.items() if isinstance(argument, Tensors)}
         return {
-            name: as_view(value) if place % 2 and name in views else value
+            name: as_view(value, place // 2) if place % 2 and name in views else value
             for name, value in case.items()
         }
 
@@ -154,6 +141,7 @@ class Design(Function):
     """
 
     kind = "design"
+    one_right_value = False
     evidence: Callable[..., Any] | None = None
     opening: Callable[..., Any] | None = None
     """Called as opening(answer, ...), beside the answer, by `evidence`, which is with the judge."""
@@ -192,10 +180,6 @@ class WriteTest(Exercise):
     def questions(self, rng: Random) -> list[int]:
         """The versions' numbers, in a random order."""
         return rng.sample(range(len(self.versions)), len(self.versions))
-
-    @property
-    def functions(self) -> tuple[Callable[..., Any], ...]:
-        return tuple(version.function for version in self.versions)
 
 
 def numbered(sheets: Mapping[str, Sequence[Exercise]]) -> dict[str, Exercise]:

@@ -28,6 +28,10 @@ class Argument(Protocol):
         """What is allowed, and occurs in none of `values`."""
 
 
+NEAR = 0.1
+"""As a share of the end of a range, how far from it the number may be that stands for it."""
+
+
 @dataclass(frozen=True)
 class Number:
     """A single number between two others, both included."""
@@ -48,12 +52,11 @@ class Number:
             yield f"{value!r} is not in {self.low} to {self.high}"
 
     def uncovered(self, values: Sequence[Any]) -> Iterator[str]:
-        # the ends of a range are where it is narrow: half of the way there will do
         if len(set(values)) < 2:
             yield "more than one value"
-        if min(values) > (self.low / 2 if self.low < 0 else max(2 * self.low, self.low + 1)):
+        if min(values) > self.low + NEAR * abs(self.low):
             yield f"a number near {_in_words(self.low)}"
-        if max(values) < self.high / 2:
+        if max(values) < self.high - NEAR * abs(self.high):
             yield f"a number near {_in_words(self.high)}"
 
 
@@ -79,7 +82,7 @@ class Tensors:
     """Real numbers of some dtypes, with a smallest and a largest number of axes.
 
     With two axes or more it may come as a transposed view, whose numbers do not lie in memory in
-    the order of its axes; `Exercise.drawn` sees to that.
+    the order of its axes; `Function.drawn` sees to that. Which axes lie otherwise: see `VIEWS`.
     """
 
     axes: tuple[int, int]
@@ -105,11 +108,11 @@ class Tensors:
         dtypes = {value.dtype for value in values}
         yield from (str(dtype) for dtype in self.dtypes if dtype not in dtypes)
         yield from _shapes_uncovered(values, self.axes, self.empty)
-        if self.axes[1] >= 2:
-            if not any(_sizes_differ(value) for value in values):
-                yield "a shape whose axes all have other lengths"
-            if all(as_view(value).is_contiguous() or value.is_contiguous() for value in values):
-                yield "a transposed view"
+        if self.axes[1] >= 2 and not any(_sizes_differ(value) for value in values):
+            yield "a shape whose axes all have other lengths"
+        for axes in (pair for pair in VIEWS if self.axes[1] >= -pair[0]):
+            if not any(_is_view(value, axes) for value in values):
+                yield f"a view with its axes {axes[0]} and {axes[1]} exchanged in memory"
 
 
 @dataclass(frozen=True)
@@ -151,8 +154,8 @@ class Positions:
 
     def uncovered(self, values: Sequence[Tensor]) -> Iterator[str]:
         yield from _shapes_uncovered(values, self.axes, self.empty)
-        if max(int(value.max()) for value in values if value.numel()) < self.largest / 2:
-            yield f"a position near {_in_words(self.largest)}"
+        numbers = [int(number) for value in values for number in value.flatten()]
+        yield from Number(0, self.largest).uncovered(numbers)
         for name, has in _HABITS.items():
             if self._allows(name) and not any(has(value) for value in values):
                 yield name
@@ -248,11 +251,27 @@ def inputs(domain: Mapping[str, Argument]) -> str:
     return f"**Inputs.** {'. '.join(lines)}."
 
 
-def as_view(value: Tensor) -> Tensor:
-    """The same numbers with the last two axes the other way round in memory, if there are two."""
+VIEWS = ((-2, -1), (-3, -2))
+"""Two axes that a view has the other way round in memory: a matrix that was transposed, and heads
+that were split off the last axis and brought to the front, as in every module of attention."""
+
+
+def as_view(value: Tensor, number: int = 0) -> Tensor:
+    """The same numbers with two axes the other way round in memory, if there are two.
+
+    Where there are three axes or more, these are the pairs of `VIEWS` in turn.
+    """
     if value.ndim < 2 or not value.is_floating_point():
         return value
-    return value.transpose(-1, -2).contiguous().transpose(-1, -2)
+    axes = VIEWS[number % len(VIEWS) if value.ndim > 2 else 0]
+    return value.transpose(*axes).contiguous().transpose(*axes)
+
+
+def _is_view(value: Tensor, axes: tuple[int, int]) -> bool:
+    """Whether `value` is such a view, and no axis has length 1, which has no place in memory."""
+    if value.ndim < -axes[0] or 1 in value.shape or value.is_contiguous():
+        return False
+    return value.transpose(*axes).is_contiguous()
 
 
 def _ordered(value: Tensor) -> Tensor:

@@ -1,107 +1,30 @@
 """Asking: call a learner's answer on given inputs, and note what comes back as plain values.
 
-The same lines serve `check` in a notebook and grading, where they run in the learner's kernel and
-the judging is done elsewhere. There the kernel gets the inputs as JSON, and nothing else of an
-exercise: no reference, no mistake. The versions that a test is run on stay with the judge, and are
-called from the kernel; a scheme stays in the kernel, and is called by the judge (see `far`).
+The same lines serve `check` in a notebook and grading, where they run in the learner's kernel (see
+`kernel_side`) and the judging is done elsewhere.
 """
 
 from __future__ import annotations
 
-import base64
 import inspect
 import json
-import pickle
-import sys
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from decimal import Decimal
-from functools import partial
-from random import Random
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
-import cloudpickle
-
-from course_grading.judging.far import (
-    Exchange,
-    Far,
-    Hangup,
-    Line,
-    Message,
-    connected,
+from course_grading.exercise.values import decode, elements, encode, short
+from course_grading.judging.remote import (
+    Disconnected,
+    RemoteCallable,
     contents,
     put_back,
     unchanged,
-    written,
 )
-from course_grading.judging.withheld import withheld
-from course_grading.values import decode, elements, encode, short
 
-if TYPE_CHECKING:
-    from course_grading.exercise import Exercise
-
-MIME = "application/vnd.course.answer+json"
 LARGEST = 400_000
 """Characters of JSON that one outcome may have; what is asked for needs far less."""
 Outcome = dict[str, Any]
-
-
-class Askable(Protocol):
-    """What is known of an exercise where it is asked."""
-
-    @property
-    def kind(self) -> str: ...
-    @property
-    def evidence(self) -> Callable[..., Any] | None: ...
-    @property
-    def opening(self) -> Callable[..., Any] | None: ...
-    @property
-    def functions(self) -> Sequence[Callable[..., Any]]:
-        """The versions that a learner's test is run on."""
-
-
-@dataclass(frozen=True)
-class Plain:
-    """An exercise of which a kernel needs to know nothing but its kind."""
-
-    kind: str
-    evidence = opening = None
-    functions = ()
-
-
-def draw(exercise: Exercise, rng: Random) -> list[Any]:
-    """The questions: encoded cases, or for a test to write the versions in a random order."""
-    return exercise.questions(rng)
-
-
-def ask_all(
-    exercise: Askable, answer: Any, questions: list[Any], again: bool = False
-) -> list[Outcome]:
-    """One outcome for each question: {"value": ...} or {"raised": ..., "message": ...}.
-
-    With `again`, a function is asked everything once more, from the last question to the first, so
-    that nothing it has kept helps or harms it. An outcome that is another one then has it in
-    "again". A design's own evidence asks more than once.
-    """
-    if exercise.kind in ("predict", "measure"):
-        return [ask(lambda: number_in(answer() if callable(answer) else answer), ())]
-    if not callable(answer):
-        return [_no_function(answer) for _ in questions]
-    if exercise.kind == "test":
-        versions = (Far(connected(exercise.functions[i]), 0) for i in questions)
-        return [_ask_test(answer, version) for version in versions]
-    if exercise.evidence:
-        if exercise.opening and not isinstance(answer, Far):
-            answer = Far(connected(partial(exercise.opening, answer)), 0)
-        answer = partial(exercise.evidence, answer)
-    outcomes = [_ask_case(answer, question) for question in questions]
-    if again and exercise.kind != "design":
-        for question, outcome in reversed(list(zip(questions, outcomes, strict=True))):
-            second = _ask_case(answer, question)
-            if second != outcome:
-                outcome["again"] = second
-    return outcomes
+"""{"value": ...} or {"raised": ..., "message": ...}, and what else was noted."""
 
 
 def ask(answer: Callable[..., Any], arguments: tuple[Any, ...]) -> Outcome:
@@ -120,7 +43,7 @@ def ask(answer: Callable[..., Any], arguments: tuple[Any, ...]) -> Outcome:
         if len(json.dumps(outcome)) > LARGEST:
             raise OverflowError(f"the result is too large to compare: {short(value)}")
         return outcome
-    except (KeyboardInterrupt, Hangup):
+    except (KeyboardInterrupt, Disconnected):
         raise
     except BaseException as error:
         raised = "ValueError" if isinstance(error, ValueError) else type(error).__name__
@@ -134,19 +57,44 @@ def number_in(value: Any) -> Any:
     return value.item() if getattr(value, "size", None) == 1 and hasattr(value, "item") else value
 
 
+def ask_number(answer: Any) -> list[Outcome]:
+    """The one outcome of a number, or of a function that gives it."""
+    return [ask(lambda: number_in(answer() if callable(answer) else answer), ())]
+
+
+def ask_function(answer: Any, questions: list[Any], again: bool = False) -> list[Outcome]:
+    """One outcome for each question.
+
+    With `again`, everything is asked once more, from the last question to the first, so that
+    nothing that a function has kept helps or harms it. An outcome that is another one then has it
+    in "again".
+    """
+    if not callable(answer):
+        return [no_function(answer) for _ in questions]
+    outcomes = [_ask_case(answer, question) for question in questions]
+    if again:
+        for question, outcome in reversed(list(zip(questions, outcomes, strict=True))):
+            second = _ask_case(answer, question)
+            if second != outcome:
+                outcome["again"] = second
+    return outcomes
+
+
 def _ask_case(answer: Callable[..., Any], question: Mapping[str, Any]) -> Outcome:
     arguments = tuple(decode(value) for value in question.values())
     outcome = ask(answer, arguments)
-    if [encode(value) for value in arguments] != list(question.values()):
-        outcome["mutated"] = True
+    after = zip(question, arguments, strict=True)
+    if changed := [name for name, value in after if encode(value) != question[name]]:
+        outcome["mutated"] = changed
     return outcome
 
 
-def _no_function(answer: Any) -> Outcome:
+def no_function(answer: Any) -> Outcome:
+    """The outcome of what should be a function, and is none."""
     return {"raised": "TypeError", "message": f"it should be a function, got {short(answer)}"}
 
 
-def _ask_test(test: Callable[..., Any], version: Far) -> Outcome:
+def ask_test(test: Callable[..., Any], version: RemoteCallable) -> Outcome:
     """Run a learner's test on a version.
 
     If the version writes into what the test gives it, the test can see that, but not the versions
@@ -167,68 +115,3 @@ def _ask_test(test: Callable[..., Any], version: Far) -> Outcome:
     finally:
         for value, was in reversed(written):
             put_back(value, was)
-
-
-def cell_source(exercise: Exercise, questions: list[Any], specs: str) -> str:
-    """The code of a check cell in grading: it asks, and only asks."""
-    if exercise.kind == "test" or exercise.evidence:
-        questions = [None] * len(questions)  # they stay with the judge
-    carried = _carried(exercise.opening, specs)
-    asked = json.dumps([exercise.kind, exercise.name, exercise.forbidden, questions, carried])
-    return (
-        "from course_grading.judging.asking import answer_cell as _answer_cell\n"
-        f"_answer_cell({asked!r}, globals())"
-    )
-
-
-def _carried(function: Any, specs: str) -> str:
-    """A function of the specs as text, by value: the kernel must not import where it is from."""
-    for name, module in list(sys.modules.items()):
-        if name == specs or name.startswith(f"{specs}."):
-            cloudpickle.register_pickle_by_value(module)
-    return base64.b64encode(cloudpickle.dumps(function)).decode()
-
-
-def answer_cell(asked: str, namespace: Mapping[str, Any]) -> None:
-    """Ask the answer found in `namespace`, and display the outcomes for the judge to read."""
-    from IPython.core.getipython import get_ipython
-
-    kind, name, forbidden, questions, carried = json.loads(asked)
-    payload: dict[str, Any] = {"undefined": True}
-    if name in namespace:
-        opening = pickle.loads(base64.b64decode(carried))
-        with withheld(forbidden):
-            payload = _answered(kind, namespace[name], questions, opening)
-    get_ipython().display_pub.publish({MIME: payload, "text/plain": "answer"})  # type: ignore
-
-
-def _answered(kind: str, answer: Any, questions: list[Any], opening: Any) -> dict[str, Any]:
-    if kind == "test":
-        for _ in questions:
-            _to_the_judge({"said": _said(answer, _to_the_judge)})
-    elif opening:
-        line = Line(_to_the_judge, partial(opening, answer))
-        order = _to_the_judge({"ready": callable(answer)})
-        while "call" in order:
-            order = _to_the_judge(line.serve(order))
-    else:
-        return {"outcomes": ask_all(Plain(kind), answer, questions, again=True)}
-    return {"told": True}
-
-
-def _said(test: Any, exchange: Exchange) -> Outcome:
-    """What a copy of `test` says of the version whose turn it is.
-
-    A copy has what the test has bound as it was at first, whatever an earlier run wrote there.
-    """
-    if not callable(test):
-        return _no_function(test)
-    with suppress(Exception):  # not everything can be copied
-        test = pickle.loads(cloudpickle.dumps(test))
-    return _ask_test(test, Far(Line(exchange), 0))
-
-
-def _to_the_judge(message: Message) -> Message:
-    """Messages go as Jupyter's requests for input: the one way in which a kernel asks for more."""
-    answer: Message = json.loads(input(written(message)))
-    return answer

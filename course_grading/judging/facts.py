@@ -25,31 +25,39 @@ class Fact(NamedTuple):
     why: str
 
 
-def relation(pairs: Sequence[Pair]) -> Fact | None:
-    """How all wrong results are related to the right ones, if they are in one way."""
+def relation(pairs: Sequence[Pair], numbers_right: bool = True) -> Fact | None:
+    """How all wrong results are related to the right ones, if they are in one way.
+
+    `numbers_right`: whether no number was refused, so that something else is wrong.
+    """
     flat = [part for pair in pairs for part in _parts(*pair)]
     if not flat or not all(isinstance(tensor, Tensor) for pair in flat for tensor in pair):
         return None
-    for name, why, holds in _RELATIONS:
+    dtypes = _OF_DTYPES if numbers_right else ()
+    for name, why, holds in (*dtypes, *_RELATIONS):
         if all(holds(right, got) for right, got in flat):
             return Fact(name, why)
     return _factor(flat)
 
 
 def _parts(right: Any, got: Any) -> Iterator[Pair]:
-    """The tensors of a container one by one; a lone tensor is its only part."""
-    if isinstance(right, (list, tuple)) and isinstance(got, (list, tuple)):
-        for one, other in zip(right, got, strict=False):
+    """The tensors of a container one by one; a lone tensor is its only part.
+
+    A container of another length is one part, whose items say nothing of each other.
+    """
+    containers = isinstance(right, (list, tuple)) and isinstance(got, (list, tuple))
+    if containers and len(right) == len(got):
+        for one, other in zip(right, got, strict=True):
             yield from _parts(one, other)
     else:
         yield right, got
 
 
-def _close(right: Tensor, got: Tensor, digits: float = 0.5) -> bool:
+def _close(right: Tensor, got: Tensor, digits: float = 0.5, coarsest: float = 0.0) -> bool:
     """Equal in shape, and in this share of the digits of the coarser dtype."""
     if right.shape != got.shape:
         return False
-    coarser = max(_eps(right), _eps(got)) ** digits
+    coarser = max(_eps(right), _eps(got), coarsest) ** digits
     one, other = (tensor.to(torch.complex128) for tensor in (right, got))
     finite = one[one.isfinite()].abs()
     size = float(finite.max()) if finite.numel() else 0.0
@@ -61,16 +69,32 @@ def _eps(tensor: Tensor) -> float:
     return torch.finfo(tensor.dtype).eps if inexact else 0.0
 
 
-_RELATIONS: tuple[tuple[str, str, Callable[[Tensor, Tensor], bool]], ...] = (
+def _alike(right: Tensor, got: Tensor) -> bool:
+    """Equal as far as the coarser dtype can say; with a whole number on one side, equal."""
+    if 0.0 in (_eps(right), _eps(got)):
+        one, other = (tensor.to(torch.complex128) for tensor in (right, got))
+        return right.shape == got.shape and bool((one == other).all())
+    return _close(right, got, digits=0.9)
+
+
+Relations = tuple[tuple[str, str, Callable[[Tensor, Tensor], bool]], ...]
+_OF_DTYPES: Relations = (
     ("another dtype", "The numbers are right, but not their dtype.",
-     lambda right, got: right.dtype != got.dtype and _eps(got) <= _eps(right)
-     and _close(right, got, digits=0.9)),
+     lambda right, got: right.dtype != got.dtype and _alike(right, got)
+     and (_eps(right) == 0.0 or _eps(got) <= _eps(right))),
     ("a coarser dtype", "The numbers are right as far as their dtype can say, but it says less "
      "than the task asks for.",
-     lambda right, got: _eps(got) > _eps(right) and _close(right, got)),
-    ("right to a few digits only", "No number is far off, but digits get lost on the way, in the "
+     lambda right, got: _eps(got) > _eps(right) > 0.0 and _close(right, got)),
+    ("other dtypes", "The numbers are right as far as their dtypes can say, but these are not the "
+     "dtypes that the task asks for: some are finer, and some are coarser.",
+     lambda right, got: right.dtype != got.dtype and _alike(right, got)),
+)  # fmt: skip
+FEW_DIGITS = "right to a few digits only"
+_RELATIONS: Relations = (
+    (FEW_DIGITS, "No number is far off, but digits get lost on the way, in the "
      "call that is shown or in another.",
-     lambda right, got: right.dtype.is_floating_point and _close(right, got)),
+     lambda right, got: right.dtype.is_floating_point
+     and _close(right, got, coarsest=torch.finfo(torch.float32).eps)),
     ("two axes exchanged", "The numbers are right; the last two axes stand the other way round.",
      lambda right, got: right.ndim >= 2 and right.shape != got.shape and _close(right.mT, got)),
     ("an axis too many", "The numbers are right, but the shape has an axis of length 1 too many.",

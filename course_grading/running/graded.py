@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from course_grading.judging.verdicts import Verdict
 from course_grading.sheets.notebooks import Listed
+from course_grading.verdicts import Verdict
 
 LONGEST = 10_000
 """Letters of a message."""
@@ -53,7 +53,7 @@ class Graded:
             "max_points": self.max_points,
             "verdict": self.verdict.verdict,
             "mistake": self.verdict.mistake,
-            "alike": self.verdict.alike,
+            "alike": self.verdict.fingerprint,
             "message": self.message,
         }
 
@@ -67,8 +67,6 @@ class GradedNotebook:
     path: str
     """The file that was graded, which may have another name."""
     exercises: tuple[Graded, ...]
-    first_edition: str = ""
-    """What the first edition called the sheet, if the file comes from there."""
 
     @property
     def points(self) -> int:
@@ -82,7 +80,6 @@ class GradedNotebook:
         return {
             "notebook": self.notebook,
             "path": self.path,
-            **({"first_edition": f"{self.first_edition}.ipynb"} if self.first_edition else {}),
             "points": self.points,
             "max_points": self.max_points,
             "exercises": [one.plain() for one in self.exercises],

@@ -1,8 +1,8 @@
 """One notebook run by nbval inside a process of its own; the judging happens here.
 
-The kernel asks (see `asking`); this process, which the kernel cannot reach, draws the questions and
-judges the answers. What happens is sent, event by event, to the process that started this one (see
-`rounds`), so that a judge which ends at once leaves behind how far it came.
+The kernel asks (see `kernel_side`); this process, which the kernel cannot reach, draws the
+questions and judges the answers. What happens is sent, event by event, to the process that started
+this one (see `rounds`), so that a judge which ends at once leaves behind how far it came.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from multiprocessing.connection import Connection
 from pathlib import Path
-from random import Random, SystemRandom
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 import nbval.plugin
 import pytest
 
-from course_grading.judging.verdicts import Verdict
 from course_grading.running import processes
 from course_grading.running.kernels import KernelDied, WaitingKernel, WatchedKernel
 from course_grading.sheets.notebooks import Cell, as_notebook, write
+from course_grading.verdicts import Verdict
 
 if TYPE_CHECKING:
     from course_grading.running.sandbox import Sandbox
@@ -35,10 +35,6 @@ SETUP = 90.0
 MEMORY = 4_000_000_000
 """Bytes of addresses that a judge may have, besides those it begins with: how much it reads and
 computes is up to a learner's code."""
-TWO_THINGS = (
-    "It was asked about each version twice, in an order of its own, and did not say the same of "
-    "{number} of them. Does it keep something from one call to the next, or draw without a seed?"
-)
 UNDEFINED = "no cell defines `{name}`: the answer must be called that."
 
 
@@ -103,8 +99,7 @@ class Judge:
 
     def __init__(self, plan: Plan, events: Connection):
         # not before a kernel was started, which must not have the specs in its memory
-        from course_grading.judging.asking import draw
-        from course_grading.judging.hearing import hearing
+        from course_grading.judging.kinds import draw, kind_of
         from course_grading.sheets.assembling import assemble
 
         self.plan = plan
@@ -123,21 +118,18 @@ class Judge:
         checks = [cell for cell in self.cells.values() if cell.role == "check"]
         if not checks:
             self.cells = {}
-        self.questions = {}
-        for cell in checks:
-            exercise = self.exercises[cell.exercise]
-            self.questions[cell.exercise] = draw(exercise, self._chance(cell.exercise))
-            if exercise.kind == "test":  # twice each, in an order that nobody can know
-                self.questions[cell.exercise] *= 2
-                SystemRandom().shuffle(self.questions[cell.exercise])
-        self.hearings = {
-            slug: hearing(self.exercises[slug], questions)
-            for slug, questions in self.questions.items()
+        self.kinds = {cell.exercise: kind_of(self.exercises[cell.exercise]) for cell in checks}
+        self.questions = {
+            slug: kind.questions_in_grading(draw(kind.exercise, self._chance(slug)))
+            for slug, kind in self.kinds.items()
+        }
+        self.judge_sides = {
+            slug: kind.judge_side(self.questions[slug]) for slug, kind in self.kinds.items()
         }
         self.trouble: dict[str, Verdict] = {}
         parts = ("name", "role", "exercise", "begins")
-        told = [{part: getattr(cell, part) for part in parts} for cell in self.cells.values()]
-        self.note("cells", cells=told)
+        cells = [{part: getattr(cell, part) for part in parts} for cell in self.cells.values()]
+        self.note("cells", cells=cells)
 
     def note(self, event: str, **fields: Any) -> None:
         """Tell of an event. As JSON: what is read of it runs nothing."""
@@ -162,13 +154,11 @@ class Judge:
         pytest.main([*options, str(notebook)], plugins=[self])
 
     def _source(self, name: str) -> str:
-        from course_grading.judging.asking import cell_source
-
         cell = self.cells[name]
         if cell.role != "check":
             return cell.source
-        exercise = self.exercises[cell.exercise]
-        return cell_source(exercise, self.questions[exercise.slug], self.plan.specs)
+        slug = cell.exercise
+        return self.kinds[slug].cell_source(self.questions[slug], self.plan.specs)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_call(self, item: Any) -> None:
@@ -176,7 +166,7 @@ class Judge:
         limit = max(self.plan.timeout, SETUP) if cell.role == "other" else self.plan.timeout
         item.config.option.nbval_cell_timeout = limit
         check = cell.role == "check"
-        item.parent.kernel.hearing = self.hearings[cell.exercise] if check else None
+        item.parent.kernel.judge_side = self.judge_sides[cell.exercise] if check else None
         self.note("start", cell=cell.name)
 
     @pytest.hookimpl(tryfirst=True)
@@ -223,10 +213,9 @@ class Judge:
 
     def _judge_check(self, slug: str, problem: Verdict | None, outputs: list[Any]) -> None:
         from course_grading.judging import judge
-        from course_grading.judging.asking import MIME
-        from course_grading.judging.likeness import likeness
+        from course_grading.judging.kernel_side import MIME
 
-        exercise = self.exercises[slug]
+        exercise, kind = self.exercises[slug], self.kinds[slug]
         sent = [data[MIME] for out in outputs if MIME in (data := out.get("data", {}))]
         if problem:
             self._verdict(slug, problem)
@@ -237,15 +226,13 @@ class Judge:
             self._verdict(slug, self.trouble.get(slug, missing))
         else:
             try:
-                questions, hearing, note = self.questions[slug], self.hearings[slug], ""
-                outcomes = hearing.outcomes if hearing else sent[0]["outcomes"]
-                if exercise.kind == "test":
-                    questions, outcomes, note = _once(exercise, questions, outcomes)
+                side = self.judge_sides[slug]
+                outcomes = side.outcomes if side else sent[0]["outcomes"]
+                questions, outcomes, note = kind.settled(self.questions[slug], outcomes)
                 verdict = judge(exercise, questions, outcomes)
                 verdict = replace(verdict, message=f"{verdict.message}\n{note}".strip())
                 if verdict.verdict == "failed" and self.plan.seed is not None:
-                    alike = likeness(exercise.kind, questions, outcomes)
-                    verdict = replace(verdict, alike=alike)
+                    verdict = replace(verdict, fingerprint=kind.fingerprint(questions, outcomes))
             except Exception as error:  # whatever a kernel sends, the other exercises are graded
                 message = f"the answer could not be judged: {error!r:.300}"
                 verdict = Verdict("error", message=message)
@@ -253,26 +240,6 @@ class Judge:
 
     def _verdict(self, slug: str, verdict: Verdict) -> None:
         self.note("verdict", exercise=slug, **verdict.plain())
-
-
-def _once(
-    exercise: Any, questions: list[int], outcomes: list[dict[str, Any]]
-) -> tuple[list[int], list[dict[str, Any]], str]:
-    """What a learner's test said of each version, of which it was asked twice.
-
-    Where it said two things, the one that costs points: a test that counts its calls, instead of
-    looking at what it is given, says two things.
-    """
-    said: dict[int, dict[str, Any]] = {}
-    differing = set()
-    for version, outcome in zip(questions, outcomes, strict=True):
-        first = said.setdefault(version, outcome)
-        if ("raised" in first) != ("raised" in outcome):
-            differing.add(version)
-            costs = exercise.versions[version].right
-            said[version] = first if ("raised" in first) == costs else outcome
-    note = TWO_THINGS.format(number=len(differing)) if differing else ""
-    return list(said), list(said.values()), note
 
 
 def _error_text(reply: dict[str, Any]) -> str:

@@ -24,11 +24,11 @@ from jupyter_client.manager import KernelManager
 from jupyter_client.provisioning import LocalProvisioner
 from nbval.kernel import NbvalKernelspecManager, RunningKernel
 
-from course_grading.judging.far import Hangup, Message, written
+from course_grading.judging.remote import Disconnected, Message, as_json
 from course_grading.running import processes
 
 if TYPE_CHECKING:
-    from course_grading.judging.hearing import Hearing
+    from course_grading.judging.judge_side import JudgeSide
 
 NO_INPUT = "\x04"
 """What Jupyter takes for the end of the input."""
@@ -193,7 +193,7 @@ class WatchedKernel(RunningKernel):
     """Where its connection file is, and the empty folder that it runs in."""
     transport = "tcp"
     max_output: int
-    hearing: Hearing | None = None
+    judge_side: JudgeSide | None = None
     """What answers the cell that runs, if it asks something."""
     patience = 5.0
     """Seconds that a cell has to end after it was interrupted."""
@@ -238,7 +238,7 @@ class WatchedKernel(RunningKernel):
     def execute_cell_input(self, cell_input: str, allow_stdin: bool | None = None) -> str:
         self._forget()
         self.reply, self.interrupted_at = {}, None
-        return str(super().execute_cell_input(cell_input, allow_stdin=self.hearing is not None))
+        return str(super().execute_cell_input(cell_input, allow_stdin=self.judge_side is not None))
 
     def await_reply(self, msg_id: str, timeout: float | None = None) -> None:
         """Until the cell has ended; meanwhile what it asks the judge is answered."""
@@ -247,30 +247,30 @@ class WatchedKernel(RunningKernel):
             with _ended_after(self.deadline - time.monotonic()):
                 message = self._next()
                 while message is not None:
-                    self._answer(self._heard(message))
+                    self._answer(self._answer_to(message))
                     message = self._next()
-        except Hangup as over:
+        except Disconnected as over:
             if not self.reply:
                 raise (over.__cause__ or Empty()) from None
 
-    def _heard(self, message: Message) -> Message:
+    def _answer_to(self, message: Message) -> Message:
         """The judge's answer; a learner's code may have sent anything."""
         try:
-            return self.hearing.answer(message, self._exchange) if self.hearing else {}
+            return self.judge_side.answer(message, self._exchange) if self.judge_side else {}
         except Exception as error:
             return {"raised": "RuntimeError", "message": f"the judge cannot answer this: {error!r}"}
 
     def _exchange(self, message: Message) -> Message:
         self._answer(message)
         if (following := self._next()) is None:
-            raise Hangup
+            raise Disconnected
         return following
 
     def _answer(self, message: Message) -> None:
-        self.kc.input(written(message))
+        self.kc.input(as_json(message))
 
     def _next(self) -> Message | None:
-        """The next that the cell asks the judge; None if it has ended. Raises Hangup."""
+        """The next that the cell asks the judge; None if it has ended. Raises Disconnected."""
         try:
             while time.monotonic() < self.deadline:
                 self._drain()
@@ -288,8 +288,8 @@ class WatchedKernel(RunningKernel):
                 self._must_live()
                 self.poller.poll(100)
         except Exception as error:
-            raise Hangup from error
-        raise Hangup
+            raise Disconnected from error
+        raise Disconnected
 
     def get_message(self, stream: str, timeout: float | None = None) -> dict[str, Any]:
         if stream != "iopub":
@@ -348,10 +348,10 @@ def _as_message(prompt: Any) -> Message | None:
 
 @contextmanager
 def _ended_after(seconds: float) -> Iterator[None]:
-    """Raise Hangup then, whatever the judge computes for a learner's code."""
+    """Raise Disconnected then, whatever the judge computes for a learner's code."""
 
     def over(*_: object) -> NoReturn:
-        raise Hangup
+        raise Disconnected
 
     if not hasattr(signal, "setitimer"):
         yield

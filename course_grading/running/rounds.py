@@ -15,13 +15,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from course_grading.judging.verdicts import Verdict
 from course_grading.running import processes
 from course_grading.running.graded import Graded, GradedNotebook, MachineFailed
 from course_grading.running.judge_process import SETUP, Plan, run
 from course_grading.sheets import notebooks
 from course_grading.sheets.notebooks import Listed, NotebookError
 from course_grading.sheets.renamed import as_today
+from course_grading.verdicts import Verdict
 
 STALLED = 30.0
 """Seconds beyond the limit for a cell in which a judge must have told of something."""

@@ -15,19 +15,18 @@ import sys
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TextIO
 
-from course_grading.judging.verdicts import Verdict
 from course_grading.running.graded import Graded, GradedNotebook, MachineFailed, Report
 from course_grading.running.processes import START_METHOD, keep_to_ourselves
 from course_grading.sheets import notebooks, submissions
 from course_grading.sheets.notebooks import Listed
-from course_grading.sheets.renamed import EXERCISES as OF_THE_FIRST_EDITION
 from course_grading.sheets.submissions import Submission
+from course_grading.verdicts import Verdict
 
 if TYPE_CHECKING:
     from course_grading.running.sandbox import Limits
@@ -36,7 +35,6 @@ SPECS = "course_grading.specs"
 MAX_OUTPUT = 4_000_000
 """Bytes that one cell may publish."""
 ENDED = Verdict("error", message="the process that graded this notebook was ended by it.")
-NEW = "the first edition did not have this exercise. Its cell is in today's {sheet}."
 Progress = Callable[[], None]
 
 
@@ -185,11 +183,6 @@ class Service:
 
 def _read(plain: dict[str, Any], submission: Submission, exercises: list[Listed]) -> GradedNotebook:
     verdicts = {one["id"]: Verdict.of(one) for one in plain["exercises"]}
-    if submission.first_edition:
-        says = NEW.format(sheet=submission.sheet.name)
-        for slug, verdict in verdicts.items():
-            if verdict.verdict == "missing" and slug not in OF_THE_FIRST_EDITION.values():
-                verdicts[slug] = replace(verdict, message=says)
     return _graded(submission, verdicts, exercises)
 
 
@@ -197,9 +190,7 @@ def _graded(
     submission: Submission, verdicts: dict[str, Verdict], exercises: list[Listed]
 ) -> GradedNotebook:
     graded = tuple(Graded(one, verdicts[one.slug]) for one in exercises)
-    return GradedNotebook(
-        submission.sheet.name, str(submission.path), graded, submission.first_edition
-    )
+    return GradedNotebook(submission.sheet.name, str(submission.path), graded)
 
 
 def clean_environment(folder: str) -> dict[str, str]:

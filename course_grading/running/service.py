@@ -36,7 +36,7 @@ def preload_kernels() -> None:
         import ipykernel.kernelapp  # noqa: F401
         import torch  # noqa: F401
 
-        from course_grading.judging import asking  # noqa: F401
+        from course_grading.judging import kernel_side  # noqa: F401
     del sys.modules[PARSES_ADDRESSES]
 
 

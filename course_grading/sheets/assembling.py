@@ -19,8 +19,8 @@ from course_grading.judging.forbidden import (
     reads_grader,
     shortcut,
 )
-from course_grading.judging.verdicts import Verdict
 from course_grading.sheets.notebooks import BUTTON, Cell
+from course_grading.verdicts import Verdict
 
 NOT_ATTEMPTED = "`{name}` is still to be written."
 MISSING = (

@@ -65,7 +65,7 @@ EXERCISE = $kind(
 )  # fmt: skip
 ''')
 ANSWERS = Template("""\
-# Answers to $slug as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to $slug: tests/grading/answers.py says what the parts are.
 
 # %% right
 # style: by torch
@@ -78,29 +78,9 @@ def $name(x, factor):
     return (x.double() * factor).to(x.dtype)
 
 # %% wrong
-# because: adds
-# named: adds
+# because: the factor is rounded to a whole number, which is no mistake of the spec
 def $name(x, factor):
-    return factor + x
-
-# %% wrong
-# because: the factor of the first case
-# named: factor not used
-def $name(x, factor):
-    return x * 2.0
-
-# %% wrong
-# because: rounds what comes out
-# named: in half precision
-def $name(x, factor):
-    return (factor * x).to(torch.bfloat16).float()
-
-# %% wrong
-# because: the caller's tensor
-# named: x changed in place
-def $name(x, factor):
-    x *= factor
-    return x
+    return x * round(factor)
 """)
 TASK = Template("""\
 ## 0.0 $title

@@ -1,11 +1,12 @@
 """Carry answers from sheets of an earlier release into the sheets of this one.
 
-`course update` of the release that a learner had starts `python -m course_grading.carrying FOLDER`
-after the pull, with {"sheets": [{"name", "base", "mine", "backup"}]} as JSON on stdin: for each
-sheet that the learner changed, its cells as they were released, its cells as the learner left them,
-and where the whole file is kept. FOLDER holds the new sheets already. A sheet may have been
-renamed, split or merged since: an answer goes to the sheet that has its exercise now. Nothing is
-said to be in before it was read back.
+`course update` of the release that a learner had starts this module of the release that was
+pulled: `python -m course_grading.sheets.carrying FOLDER`, with {"sheets": [{"name", "base",
+"mine", "backup"}]} as JSON on stdin. So the module's name and what it reads stay as they are. For
+each sheet that the learner changed there are its cells as they were released, its cells as the
+learner left them, and where the whole file is kept. FOLDER holds the new sheets already. A sheet
+may have been renamed, split or merged since: an answer goes to the sheet that has its exercise
+now. Nothing is said to be in before it was read back.
 """
 
 from __future__ import annotations
@@ -122,9 +123,6 @@ def _report(folder: Path, old: OldSheet, placed: list[Placed], homes: dict[str, 
             arrived[home] = arrived.get(home, 0) + 1
         else:
             says.append(f"no place for the answer to {slug}, copy it by hand")
-    first_edition = renamed.first_edition_sheet(old.mine)
-    asked_anew = sorted(answers.keys() & renamed.ASKED_ANEW if first_edition else ())
-    says += [f"{slug} is another question now, look at it again" for slug in asked_anew]
     for home, number in arrived.items():
         elsewhere = f" {home}" if home != old.name else ""
         says.append(f"{counted(number, 'answer')} in{elsewhere}")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from course_lab.errors import CourseError
+from course_lib.errors import CourseError
 
 BUTTON = "grade-button"
 AFTERWARDS = "afterwards-"

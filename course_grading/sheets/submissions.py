@@ -1,7 +1,7 @@
 """Which files are to be graded, and which released sheet each of them is a copy of.
 
 A file is known by its name, and if that was changed on the way (a download, a second copy), by the
-ids of its cells. A sheet of the first edition is known by its cells as well.
+ids of its cells.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from pathlib import Path
 
 from course_grading.sheets import notebooks
 from course_grading.sheets.notebooks import Cell, NotebookError
-from course_grading.sheets.renamed import LESSONS, as_today, first_edition_sheet
-from course_lab.errors import CourseError
+from course_grading.sheets.renamed import SHEETS, as_today
+from course_lib.errors import CourseError
 
 NOT_OURS = re.compile(r"\.ipynb_checkpoints|\.backup")
 
@@ -26,8 +26,6 @@ class Submission:
     path: Path
     sheet: Path
     """The released notebook that it is a copy of."""
-    first_edition: str = ""
-    """What the first edition called it, if it is one of its sheets; see `renamed`."""
 
 
 def find(paths: Iterable[Path], released: Path) -> list[Submission]:
@@ -48,9 +46,9 @@ def _is_folder(path: Path) -> bool:
 
 def _file(path: Path, sheets: dict[str, Path]) -> list[Submission]:
     if path.name not in sheets and not path.exists():
-        if path.stem in LESSONS:
+        if path.stem in SHEETS:
             raise CourseError(
-                f"there is no file {path}; it is called {LESSONS[path.stem]}.ipynb now"
+                f"there is no file {path}; it is called {SHEETS[path.stem]}.ipynb now"
             )
         known = ", ".join(sheets)
         raise CourseError(f"{path} is no exercise notebook; there are {known}")
@@ -60,16 +58,7 @@ def _file(path: Path, sheets: dict[str, Path]) -> list[Submission]:
     if not copied:
         known = ", ".join(sheets)
         raise CourseError(f"{path} is no exercise notebook: it has no cell of {known}")
-    return [_submission(path, sheet) for sheet in copied]
-
-
-def _submission(path: Path, sheet: Path) -> Submission:
-    try:
-        cells = notebooks.read(path)
-    except NotebookError:  # the grader says what is wrong with it
-        return Submission(path, sheet)
-    belongs = _names(as_today(cells)) & _names(notebooks.read(sheet))
-    return Submission(path, sheet, first_edition_sheet(cells) if belongs else "")
+    return [Submission(path, sheet) for sheet in copied]
 
 
 def _in_folder(folder: Path, sheets: dict[str, Path]) -> Iterator[Submission]:
@@ -89,9 +78,9 @@ def _in_folder(folder: Path, sheets: dict[str, Path]) -> Iterator[Submission]:
     for sheet in sheets.values():
         renamed = copies.get(sheet, [])
         if sheet in exact or not renamed:
-            yield _submission(folder / sheet.name, sheet)
+            yield Submission(folder / sheet.name, sheet)
         else:  # several copies: the one that was saved last
-            yield _submission(max(renamed, key=lambda path: path.stat().st_mtime), sheet)
+            yield Submission(max(renamed, key=lambda path: path.stat().st_mtime), sheet)
 
 
 def _elsewhere(folder: Path, sheets: dict[str, Path]) -> str:
@@ -111,12 +100,12 @@ def _elsewhere(folder: Path, sheets: dict[str, Path]) -> str:
 def recognised(path: Path, sheets: dict[str, Path]) -> list[Path]:
     """The released sheets whose answers or checks are in the file at `path`."""
     try:
-        return alike(notebooks.read(path), sheets)
+        return sheets_with(notebooks.read(path), sheets)
     except NotebookError:
         return []
 
 
-def alike(cells: list[Cell], sheets: dict[str, Path]) -> list[Path]:
+def sheets_with(cells: list[Cell], sheets: dict[str, Path]) -> list[Path]:
     """The released sheets whose answers or checks are among these cells.
 
     There are several if they are of an earlier release's sheet that was split since.

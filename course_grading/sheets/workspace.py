@@ -18,7 +18,6 @@ from course_grading.exercise import Exercise
 from course_grading.sheets import notebooks
 from course_grading.sheets.notebooks import Cell, NotebookError
 from course_grading.sheets.release import generate
-from course_grading.sheets.renamed import LESSONS
 
 TAKE_BACK = "git reset --soft $(git merge-base HEAD @{upstream})"
 
@@ -117,14 +116,13 @@ def update(folder: Path) -> Iterator[str]:
     """
     names = _git(folder, "diff", "--name-only", "--relative", "HEAD", "--", "*.ipynb").split("\n")
     changed = [folder / name for name in names if name and (folder / name).exists()]
-    left = _left_behind(folder)
-    answered = {path: path.read_bytes() for path in [*changed, *left]}
+    answered = {path: path.read_bytes() for path in changed}
     learner = {path: notebooks.read(path) for path in answered}  # a damaged one stops us here
     backups = {path: backup(path) for path in answered}
     try:
         if changed:
             _git(folder, "checkout", "HEAD", "--", *(path.relative_to(folder) for path in changed))
-        base = left | {path: notebooks.read(path) for path in changed}
+        base = {path: notebooks.read(path) for path in changed}
         _pull(folder)
         sheets = [
             {"name": path.name, "base": [cell.plain() for cell in base[path]],
@@ -136,28 +134,8 @@ def update(folder: Path) -> Iterator[str]:
         for path, content in answered.items():
             path.write_bytes(content)
         raise
-    for path in left:
-        path.unlink()
     yield from lines
-    for lesson, today in LESSONS.items():
-        if (folder / f"{lesson}.ipynb").exists():  # no history says what was released
-            yield f"{lesson}.ipynb: left where it is; copy your answers into {today}.ipynb"
     yield "up to date"
-
-
-def _left_behind(folder: Path) -> dict[Path, list[Cell]]:
-    """Sheets under the first edition's names, and their cells as they were last released.
-
-    The first edition's own update leaves a sheet that was renamed since where it stood.
-    """
-    found = {}
-    for name in (f"{lesson}.ipynb" for lesson in LESSONS):
-        if (folder / name).exists() and not _git(folder, "ls-files", "--", name):
-            ended = ("log", "-1", "--diff-filter=D", "--format=%H", "--", name)
-            if commit := _git(folder, *ended).strip():
-                released = json.loads(_git(folder, "show", f"{commit}^:./{name}"))
-                found[folder / name] = [Cell.of(cell) for cell in released["cells"]]
-    return found
 
 
 def _pull(folder: Path) -> None:
@@ -176,7 +154,7 @@ def _carry(folder: Path, sheets: list[dict[str, Any]]) -> list[str]:
     if not sheets:
         return []
     done = subprocess.run(
-        [sys.executable, "-P", "-m", "course_grading.carrying", str(folder.resolve())],
+        [sys.executable, "-P", "-m", "course_grading.sheets.carrying", str(folder.resolve())],
         input=json.dumps({"sheets": sheets}), capture_output=True, text=True,
     )  # fmt: skip
     if done.returncode:

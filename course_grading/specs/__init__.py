@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from importlib import import_module
 from types import ModuleType
 
 from course_grading.exercise import Exercise, numbered
 from course_grading.exercise import find as find_among
-from course_grading.sheets import renamed
 from course_grading.specs import (
     a_real_model,
     choosing,
@@ -72,14 +70,8 @@ EXERCISES: dict[str, Exercise] = numbered(SHEETS)
 
 
 def find(name: str) -> Exercise:
-    """The exercise with this slug ("rotary-rotate") or number ("8.2").
-
-    In a sheet of the second edition a number means what that sheet says; so does one of its numbers
-    that no exercise has now.
-    """
-    name = renamed.in_sheet(name, os.environ.get("JPY_SESSION_NAME", ""))  # JupyterLab's own
-    numbers = {one.number for one in EXERCISES.values()}
-    return find_among(EXERCISES, name if name in numbers else renamed.NUMBERS.get(name, name))
+    """The exercise with this slug ("rotary-rotate") or number ("8.2")."""
+    return find_among(EXERCISES, name)
 
 
 def sheet_of(exercise: Exercise) -> str:

@@ -9,9 +9,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from course_lib.encodings import relative_positions
-from course_lib.model import Decoder, attention_weights, causal_mask
-from course_lib.model.attention import shared
+from course_lib.model import Decoder, View, attention_weights
+from course_lib.model.attention import pairs_allowed, shared
 
 
 class Layer(NamedTuple):
@@ -35,7 +34,7 @@ def layers(
     model: Decoder, tokens: Int[Tensor, "batch length"],
     mask: Bool[Tensor, "length length"] | None = None,
 ) -> list[Layer]:  # fmt: skip
-    """Queries, keys and output of every layer; positions are 0, 1, 2, ... `mask` is `attend`'s."""
+    """Queries, keys and output of every layer; positions are 0, 1, 2, ... `mask` is `View`'s."""
     place = next(model.parameters()).device
     kept = []
 
@@ -60,7 +59,7 @@ def by_layer(
 ) -> Iterator[Looks]:  # fmt: skip
     """What the heads of each layer of a causal model look with, and where, in one text.
 
-    A layer's window hides keys here as in the model, and so does `mask`, which is `attend`'s. With
+    A layer's window hides keys here as in the model, and so does `mask`, which is `View`'s. With
     sinks, the weights of a query sum to less than 1. Raises ValueError if `tokens` is not a single
     text.
     """
@@ -69,11 +68,7 @@ def by_layer(
     blocks = list[Any](model.blocks)
     for block, (q, k, _) in zip(blocks, layers(model, tokens[None], mask), strict=True):
         attention, positions = block.attention, torch.arange(len(tokens), device=q.device)
-        visible = causal_mask(positions, positions)
-        if attention.window is not None:
-            visible = visible & (relative_positions(positions, positions) < attention.window)
-        if mask is not None:
-            visible = visible & mask
+        visible = pairs_allowed(View(positions, positions, mask=mask, window=attention.window))
         k = shared(k, q.shape[1])
         bias = attention.scheme.score_bias(q, k, positions, positions)
         q, k = attention.scheme.rotate(q, k, positions, positions)

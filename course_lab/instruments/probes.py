@@ -18,7 +18,7 @@ from torch.nn import functional
 from course_lab.instruments.costs import bytes_kept
 from course_lab.training.loop import one_thread
 from course_lib.encodings import NoPosition, PositionScheme
-from course_lib.model import Decoder, DecoderConfig, attend
+from course_lib.model import Decoder, DecoderConfig, View, attend
 from course_lib.model.decoder import Cache
 
 SAME = 1e-4  # smaller differences are rounding
@@ -276,7 +276,7 @@ def _scores(
 
 def _read(scheme: PositionScheme, x: Tensor, positions: Tensor, config: DecoderConfig) -> Tensor:
     q = k = _heads(scheme.embed(x, positions), config)
-    return attend(q, k, k, scheme, positions, positions, causal=False)
+    return attend(q, k, k, scheme, View(positions, positions, causal=False))
 
 
 def _step(model: nn.Module, tokens: Tensor) -> None:

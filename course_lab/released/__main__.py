@@ -2,8 +2,8 @@
 
 import sys
 
-from course_lab.errors import CourseError
 from course_lab.released.installed import FILE, LICENCE, check, installed
+from course_lib.errors import CourseError
 
 
 def main() -> int:

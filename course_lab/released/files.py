@@ -11,10 +11,10 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
-from course_lab.errors import CourseError
 from course_lab.released.installed import MissingModel, installed
 from course_lab.released.model import Released, ReleasedConfig
 from course_lib.encodings import from_rope_parameters, rotary_frequencies
+from course_lib.errors import CourseError
 
 OUTSIDE = {
     "embedding.weight": ("token_embd.weight", "model.embed_tokens.weight"),

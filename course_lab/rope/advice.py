@@ -87,6 +87,8 @@ def parameters(table: Table, factor: float) -> dict[str, Any]:
         found["partial_rotary_factor"] = turned / table.head_dim
     if table.sections:
         found["mrope_section"] = list(table.sections)
+        if list(table.axes) != sorted(table.axes):  # vLLM takes sections unless this says otherwise
+            found["mrope_interleaved"] = True
     return found
 
 

@@ -80,8 +80,26 @@ ROTATES = {
 }
 """Types that rotate in layers of one type alone, and no key says so."""
 
+ROTATES_IF = {"zamba2": Fact("use_mem_rope", "zamba2/modeling_zamba2.py")}
+"""Types that rotate if this key is true, which no module of theirs shows."""
+
+OFF = {
+    "zamba2": "use_mem_rope is false",
+    "granitemoehybrid": 'position_embedding_type is not "rope"',
+}
+"""Why types that could rotate do not."""
+
 WITHOUT_WINDOW = ("exaone4", "exaone_moe", "kolibri1")
 """Of these, types that rotate in all layers if `sliding_window` is null."""
+
+CHUNKED = {"llama4_text": Fact("chunked_attention", "llama4/configuration_llama4.py")}
+"""Types whose layers are of this type where they rotate, unless `layer_types` says another."""
+
+LISTED = {"bamba": Fact("attn_layer_indices", "bamba/configuration_bamba.py")}
+"""Types in which no layer has attention but those that this key lists; without it, none."""
+
+STRETCH_ALL = ("modernbert", "modernbert-decoder")
+"""Types that stretch all their layers by a `rope_scaling` of the old style, not the full ones."""
 
 TABLES = {"deepseek_v4": Fact("sliding_attention", "deepseek_v4/modeling_deepseek_v4.py")}
 """Types with tables "main", for layers of this type, and "compress", for all others."""
@@ -110,6 +128,9 @@ ALTERNATE = {
                                  "the last section", "ernie4_5_vl_moe/modeling_ernie4_5_vl_moe.py"),
 }  # fmt: skip
 """Types that share the pairs out between axes in another way than in sections one by one."""
+
+BY_TURNS = ("pixtral",)
+"""Of these, types whose two axes take the pairs of one ladder in turns."""
 
 UNIT_SQUARE = ("dinov3_vit", "sapiens2", "eomt_dinov3")
 """Types whose angles are 2 pi times a coordinate from -1 to 1, times the frequency."""

@@ -12,12 +12,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from course_lab.errors import CourseError
 from course_lab.rope.known import (
     ABOUT_POSITIONS,
     CAVEATS,
+    CHUNKED,
+    LISTED,
+    OFF,
     REMARKS,
     ROTATES,
+    ROTATES_IF,
     TABLES,
     WAYS,
     WITHOUT_WINDOW,
@@ -25,6 +28,7 @@ from course_lab.rope.known import (
 )
 from course_lab.rope.source import Config, Source
 from course_lab.rope.tables import Table, by_base, tables
+from course_lib.errors import CourseError
 
 NO_ATTENTION = {
     "linear_attention": "linear attention or a state space", "mamba": "a state space",
@@ -58,11 +62,6 @@ UNDERSTOOD = {
     "use_rotary_embedding",
 }  # fmt: skip
 """Keys about positions that are read here."""
-OFF = {
-    "zamba2": "use_mem_rope is false",
-    "granitemoehybrid": 'position_embedding_type is not "rope"',
-}
-"""Why types that could rotate do not."""
 NO_EFFECT = {
     "rope_interleave": "which columns make a pair (lesson 09); the frequencies stay as they are",
     "rope_interleaved": "which columns make a pair (lesson 09); the frequencies stay as they are",
@@ -197,7 +196,7 @@ def _ways(source: Source) -> tuple[str, ...]:
         ways = tuple(dict.fromkeys([*ways, "relative vectors"]))
     if given.get("use_relative_position_bias") or given.get("use_shared_relative_position_bias"):
         ways = tuple(dict.fromkeys([*ways, "relative table"]))
-    if source.name == "zamba2" and source.get("use_mem_rope"):
+    if (switch := ROTATES_IF.get(source.name)) and source.get(switch.value):
         return ("rotary",)
     return ways
 
@@ -339,11 +338,10 @@ def _switch(source: Source, total: int | None) -> Callable[[int], bool]:
 def _names(source: Source, total: int | None) -> list[str] | None:
     """The type of each layer, by any of the keys that say it; None if no key does."""
     given = source.given
-    if source.name == "llama4_text" and not given.get("layer_types"):
-        rotates = _switch(source, total)  # Llama 4 sees chunks where it rotates
+    if (turned := CHUNKED.get(source.name)) and not given.get("layer_types"):
+        rotates = _switch(source, total)
         return [
-            "chunked_attention" if rotates(number) else "full_attention"
-            for number in range(total or 0)
+            turned.value if rotates(number) else "full_attention" for number in range(total or 0)
         ]
     for key in ("layer_types", "layers_block_type"):
         if given.get(key):
@@ -374,7 +372,7 @@ def _chosen(source: Source) -> tuple[Callable[[int], bool], str] | None:
             return partial(_every, every, first), other
     if source.given.get("full_attn_idxs"):
         return (source.listed("full_attn_idxs", None) or []).__contains__, "conv"
-    if source.name == "bamba" or source.given.get("attn_layer_indices"):
+    if source.name in LISTED or source.given.get("attn_layer_indices"):
         return (source.listed("attn_layer_indices", None) or []).__contains__, "mamba"
     return None
 
@@ -490,7 +488,7 @@ def _unread(source: Source) -> Iterator[str]:
             continue
         if not ABOUT_POSITIONS.search(key) or isinstance(value, dict):
             continue
-        if source.known is None or key in source.known.reads:
+        if source.reads(key):
             yield f"{key} is not understood here, and may change what is said above"
 
 

@@ -12,10 +12,10 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional
 
-from course_lab.errors import CourseError
 from course_lab.rope.config import read
 from course_lab.rope.tables import Table
 from course_lib.encodings import ScaledFrequencies, from_rope_parameters, yarn
+from course_lib.errors import CourseError
 
 
 def only_table(folder: Path | str) -> Table:

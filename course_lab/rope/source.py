@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from course_lab.errors import CourseError
 from course_lab.rope.known import ModelType, types
+from course_lib.errors import CourseError
 
 Config = Mapping[str, Any]
 
@@ -51,6 +51,10 @@ class Source:
     def default(self, key: str) -> Any:
         """What the type's class fills in."""
         return self.known.defaults.get(key) if self.known else None
+
+    def reads(self, key: str) -> bool:
+        """Whether the model's code reads this key; an unknown model's is taken to."""
+        return self.known is None or key in self.known.reads
 
     def whole(self, key: str, least: int = 1) -> int | None:
         """A whole number, or None if neither file nor class has it."""

@@ -19,7 +19,6 @@ from torch import Tensor, nn
 
 from course_lab import zoo
 from course_lab.corpus import python_source
-from course_lab.errors import CourseError
 from course_lab.findings import Measured
 from course_lab.instruments import interventions
 from course_lab.instruments.evaluation import PASSAGES, bits_by_length, sliding_bits, text_of
@@ -41,6 +40,7 @@ from course_lab.instruments.interventions import (
 from course_lab.instruments.stretching import BASE, METHODS, stretched, tuned
 from course_lab.studies.study import Entry, Kind, Result, Study, Weights, classes_of
 from course_lib.encodings import ScaledFrequencies, yarn
+from course_lib.errors import CourseError
 from course_lib.model import Decoder
 
 TRAINED = 128  # bytes of context

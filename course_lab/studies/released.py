@@ -19,7 +19,6 @@ from torch import Tensor
 from torch.nn import functional
 
 from course_lab import released
-from course_lab.errors import CourseError
 from course_lab.findings import Measured
 from course_lab.instruments import looking
 from course_lab.instruments.evaluation import Difference, difference
@@ -30,6 +29,7 @@ from course_lab.released.texts import LENGTH, TEXTS, checksum, tokens
 from course_lab.studies.study import Entry, Kind, Result, Study
 from course_lib import encodings as enc
 from course_lib.encodings.relative import relative_positions
+from course_lib.errors import CourseError
 from course_lib.model.decoder import Cache
 
 TRAINED = 8192

@@ -17,13 +17,13 @@ from torch import Tensor
 
 from course_lab import corpus, zoo
 from course_lab.corpus import Corpus
-from course_lab.errors import CourseError
 from course_lab.instruments import probes
 from course_lab.instruments.evaluation import bits_by_length, next_byte
 from course_lab.studies.study import Entry, Kind, Result, Study, classes_of
 from course_lab.training.loop import Training, one_thread
 from course_lab.zoo import Make
 from course_lib.encodings import Sinusoidal
+from course_lib.errors import CourseError
 from course_lib.model import DecoderConfig
 
 TIER = zoo.Tier(

@@ -28,9 +28,9 @@ import torch
 from torch import nn
 from tqdm import tqdm
 
-from course_lab.errors import CourseError
 from course_lab.machine import describe
 from course_lab.training.checkpoints import checksum
+from course_lib.errors import CourseError
 
 Entry = dict[str, Any]
 Unit = TypeVar("Unit", bound=tuple)  # a NamedTuple

@@ -19,7 +19,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 from tqdm import tqdm
 
-from course_lab.errors import CourseError
+from course_lib.errors import CourseError
 
 
 class CheckpointError(CourseError):

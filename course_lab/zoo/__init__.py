@@ -15,12 +15,12 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
-from course_lab.errors import CourseError
 from course_lab.instruments import evaluation
 from course_lab.instruments.evaluation import Difference
 from course_lab.machine import device
 from course_lab.studies.study import every_record, stored
 from course_lib import encodings as enc
+from course_lib.errors import CourseError
 from course_lib.model import Decoder, DecoderConfig
 
 SEEDS = (0, 1, 2)

@@ -14,7 +14,6 @@ from course_lib.encodings.extension import (
     ScaledFrequencies,
     by_parts,
     dynamic_ntk,
-    from_rope_parameters,
     interpolated,
     llama3,
     longrope,
@@ -31,6 +30,7 @@ from course_lib.encodings.relative import (
     relative_positions,
     t5_bucket,
 )
+from course_lib.encodings.rope_parameters import from_rope_parameters
 from course_lib.encodings.rotary import Rotary, half_to_interleaved, interleaved_to_half, rotate
 from course_lib.encodings.scheme import PositionScheme
 from course_lib.encodings.temperature import QueryTemperature

@@ -67,9 +67,9 @@ class AxialRotary(Rotary):
         self, q: Tensor, k: Tensor, q_positions: Tensor, k_positions: Tensor
     ) -> tuple[Tensor, Tensor]:
         q_places = on_axes(q_positions, self.axes, (q.shape[0], q.shape[2]))
-        if k_positions is q_positions:
-            return super().rotate(q, k, q_places, q_places)
-        k_places = on_axes(k_positions, self.axes, (k.shape[0], k.shape[2]))
+        k_places = q_places
+        if k_positions is not q_positions:
+            k_places = on_axes(k_positions, self.axes, (k.shape[0], k.shape[2]))
         return super().rotate(q, k, q_places, k_places)
 
     def table(self, positions: Num[Tensor, "*batch_length"]) -> tuple[Tensor, Tensor]:

@@ -8,8 +8,8 @@ raise ValueError, by the argument's name, for a `factor` below 1, a `dim` that i
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
 
 import torch
 from jaxtyping import Float
@@ -25,15 +25,6 @@ class ScaledFrequencies(NamedTuple):
     """Radians per position of each pair, in float64."""
     attention_factor: float = 1.0
     """Multiplies cosines and sines of queries and keys, so scores grow by its square."""
-
-
-class AxialFrequencies(NamedTuple):
-    """What parameters for several axes ask for: `AxialRotary(head_dim, **this._asdict())`."""
-
-    frequencies: Float[Tensor, " pairs"]
-    attention_factor: float
-    sections: tuple[int, ...]
-    interleaved: bool
 
 
 def interpolated(frequencies: Float[Tensor, " pairs"], factor: float) -> ScaledFrequencies:
@@ -106,7 +97,7 @@ def yarn(
     _check(factor=factor, dim=dim, original_length=original_length)
     frequencies = rotary_frequencies(dim, base)
     if attention_factor is None:
-        attention_factor = _mscale(factor)
+        attention_factor = yarn_factor(factor)
     if ramp == "turns":
         scaled = by_parts(frequencies, factor, original_length, slow=beta_slow, fast=beta_fast)
         return scaled._replace(attention_factor=attention_factor)
@@ -168,163 +159,9 @@ def llama3(
     return by_parts(frequencies, factor, original_length, low_freq_factor, high_freq_factor)
 
 
-def from_rope_parameters(
-    parameters: Mapping[str, Any], head_dim: int, length: int | None = None,
-    max_position_embeddings: int | None = None, layer_type: str | None = None,
-) -> ScaledFrequencies | AxialFrequencies:  # fmt: skip
-    """The frequencies that a Hugging Face config's `rope_parameters` ask for.
-
-    `length` is that of the text at hand ("dynamic" and "longrope" depend on it; None: as before
-    any text). `max_position_embeddings` is the config's, which "dynamic" and Phi-3's
-    style need; `layer_type` chooses among parameters nested by layer type (Gemma 3). Frequencies
-    cover the rotated part of `head_dim`; for "proportional" all of it, with zeros at the end.
-
-    With `mrope_section` (Qwen2-VL; `mrope_interleaved`: Qwen3-VL), and for the type "axial", which
-    gives rows and columns of a picture half of the pairs and a ladder each, the result also names
-    the `sections`.
-
-    DeepSeek's models also multiply their softmax scale by a number that follows from
-    `mscale_all_dim`. That number belongs to attention and is not returned here.
-
-    Raises ValueError, by name, for an unknown type, a missing key, and a key that would change the
-    result and is not supported.
-
-    Source: transformers, modeling_rope_utils.py, whose keys and defaults these are.
-    """
-    parameters = _of_layer(parameters, layer_type)
-    kind = parameters.get("rope_type", parameters.get("type", "default"))
-    kind = OLD_NAMES.get(kind, kind)
-    if kind not in ROPE_TYPES:
-        raise ValueError(f"rope_type {kind!r} is not supported; there are {', '.join(ROPE_TYPES)}")
-    reader, keys = ROPE_TYPES[kind]
-    common = {"rope_type", "type", "rope_theta", "partial_rotary_factor", *_MROPE}
-    unknown = {key for key, value in parameters.items() if value is not None} - common - keys
-    if unknown:
-        raise ValueError(
-            f"rope_type {kind!r} does not take {', '.join(sorted(unknown))}: results would differ "
-            "from the model's; remove it if it has no effect"
-        )
-    given = parameters.get("partial_rotary_factor")
-    share = 1.0 if given is None else given
-    width = head_dim if kind == "proportional" else int(head_dim * share)
-    scaled = reader(_Config(parameters, kind, width, share, length, max_position_embeddings))
-    sections, interleaved = (parameters.get(key) for key in _MROPE)
-    if kind == "axial":
-        sections = [width // 4] * 2
-    return AxialFrequencies(*scaled, tuple(sections), bool(interleaved)) if sections else scaled
-
-
-class _Config(NamedTuple):
-    parameters: Mapping[str, Any]
-    kind: str
-    dim: int
-    share: float
-    length: int | None
-    max_position_embeddings: int | None
-
-    def get(self, key: str) -> Any:
-        if self.parameters.get(key) is None:
-            raise ValueError(
-                f"rope_type {self.kind!r} needs {key}, which these parameters do not have"
-            )
-        return self.parameters[key]
-
-    @property
-    def base(self) -> Any:
-        return self.get("rope_theta")
-
-    def frequencies(self) -> Tensor:
-        return rotary_frequencies(self.dim, self.base)
-
-    def maximum(self) -> int:
-        if self.max_position_embeddings is None:
-            raise ValueError(
-                f"rope_type {self.kind!r} needs max_position_embeddings here: give the config's"
-            )
-        return self.max_position_embeddings
-
-    def factor(self) -> float:
-        """The extension; where a config leaves it out, the ratio of the two lengths."""
-        given: float | None = self.parameters.get("factor")
-        return self.maximum() / self.get(_ORIGINAL) if given is None else given
-
-
-def _read_dynamic(c: _Config) -> ScaledFrequencies:
-    length = c.maximum() if c.length is None else c.length
-    return dynamic_ntk(c.dim, c.base, c.get("factor"), length, c.maximum())
-
-
-def _read_yarn(c: _Config) -> ScaledFrequencies:
-    factor = c.factor()
-    attention_factor = c.parameters.get("attention_factor")
-    mscale = c.parameters.get("mscale")
-    all_dim = c.parameters.get("mscale_all_dim")
-    if attention_factor is None and mscale and all_dim:  # DeepSeek
-        attention_factor = _mscale(factor, mscale) / _mscale(factor, all_dim)
-    fast = c.parameters.get("beta_fast") or 32.0
-    slow = c.parameters.get("beta_slow") or 1.0
-    return yarn(
-        c.dim, c.base, factor, c.get(_ORIGINAL), fast, slow,
-        truncate=c.parameters.get("truncate", True), attention_factor=attention_factor,
-    )  # fmt: skip
-
-
-def _read_longrope(c: _Config) -> ScaledFrequencies:
-    original = c.get(_ORIGINAL)
-    length = c.length or 0
-    short = c.get("short_factor")
-    long = c.get("long_factor")
-    scaled = longrope(c.dim, c.base, short, long, length, original, c.factor())
-    given = c.parameters.get("attention_factor")
-    return scaled if given is None else scaled._replace(attention_factor=given)
-
-
-def _read_proportional(c: _Config) -> ScaledFrequencies:
-    frequencies = c.frequencies()
-    factor = c.parameters.get("factor")
-    frequencies[int(c.share * c.dim // 2) :] = 0
-    return interpolated(frequencies, 1.0 if factor is None else factor)
-
-
-def _read_axial(c: _Config) -> ScaledFrequencies:
-    if c.dim % 4:
-        raise ValueError(f"head_dim must be a multiple of 4 for two axes of pairs, got {c.dim}")
-    return ScaledFrequencies(rotary_frequencies(c.dim // 2, c.base).repeat(2))
-
-
-OLD_NAMES = {"su": "longrope", "mrope": "default"}
-"""What the first configs of Phi-3 and of Qwen2-VL call these types."""
-_MROPE = ("mrope_section", "mrope_interleaved")
-_ORIGINAL = "original_max_position_embeddings"
-_LLAMA = ("factor", _ORIGINAL, "low_freq_factor", "high_freq_factor")
-ROPE_TYPES: dict[str, tuple[Callable[[_Config], ScaledFrequencies], set[str]]] = {
-    "default": (lambda c: ScaledFrequencies(c.frequencies()), set()),
-    "linear": (lambda c: interpolated(c.frequencies(), c.get("factor")), {"factor"}),
-    "dynamic": (_read_dynamic, {"factor"}),
-    "yarn": (_read_yarn, {"factor", _ORIGINAL, "attention_factor", "beta_fast", "beta_slow",
-                          "mscale", "mscale_all_dim", "truncate"}),
-    "longrope": (_read_longrope, {"factor", _ORIGINAL, "attention_factor", "short_factor",
-                                  "long_factor"}),
-    "llama3": (lambda c: llama3(c.frequencies(), *map(c.get, _LLAMA)), set(_LLAMA)),
-    "proportional": (_read_proportional, {"factor"}),
-    "axial": (_read_axial, set()),
-}  # fmt: skip
-
-
-def _of_layer(parameters: Mapping[str, Any], layer_type: str | None) -> Mapping[str, Any]:
-    nested = {key: value for key, value in parameters.items() if isinstance(value, Mapping)}
-    if not nested:
-        return parameters
-    if layer_type not in nested:
-        raise ValueError(
-            f"layer_type must be one of {', '.join(nested)}, got {layer_type!r}: these parameters "
-            "differ between layers"
-        )
-    return nested[layer_type]
-
-
-def _mscale(factor: float, mscale: float = 1.0) -> float:
-    return 0.1 * mscale * math.log(factor) + 1.0 if factor > 1 else 1.0
+def yarn_factor(factor: float, weight: float = 1.0) -> float:
+    """YaRN's attention factor, 0.1 weight ln(factor) + 1; DeepSeek's configs give it a weight."""
+    return 0.1 * weight * math.log(factor) + 1.0 if factor > 1 else 1.0
 
 
 def _blended(

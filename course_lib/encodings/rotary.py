@@ -17,22 +17,6 @@ from course_lib.encodings.scheme import PositionScheme, check_sizes
 Layout = Literal["half", "interleaved"]
 Table = tuple[Tensor, Tensor]
 
-_tables: ContextVar[dict[tuple[int, int], tuple[Tensor, Table]] | None]
-_tables = ContextVar("tables", default=None)
-
-
-@contextmanager
-def shared_tables() -> Iterator[None]:
-    """Within, a `Rotary` computes its table once for each tensor of positions that it is given.
-
-    For one pass through a model, whose layers ask for the same: nothing is kept after it.
-    """
-    token = _tables.set({})
-    try:
-        yield
-    finally:
-        _tables.reset(token)
-
 
 def rotate(
     x: Float[Tensor, "*batch length dim"],
@@ -169,6 +153,23 @@ class Rotary(PositionScheme):
             return rotate(x, *table, layout=self.layout)
         turned = rotate(x[..., : self.rotary_dim], *table, layout=self.layout)
         return torch.cat([turned, x[..., self.rotary_dim :]], dim=-1)
+
+
+_tables: ContextVar[dict[tuple[int, int], tuple[Tensor, Table]] | None]
+_tables = ContextVar("tables", default=None)
+
+
+@contextmanager
+def shared_tables() -> Iterator[None]:
+    """Within, a `Rotary` computes its table once for each tensor of positions that it is given.
+
+    For one pass through a model, whose layers ask for the same: nothing is kept after it.
+    """
+    token = _tables.set({})
+    try:
+        yield
+    finally:
+        _tables.reset(token)
 
 
 def _check_rotary_dim(rotary_dim: int, head_dim: int) -> int:

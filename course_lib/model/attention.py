@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Bool, Float, Int, Num
@@ -19,32 +19,43 @@ SCORES_AT_ONCE = 2**19
 """For all texts and heads: 2 MiB in float32, which stay in a CPU's cache."""
 
 
+class View(NamedTuple):
+    """Which keys every query may attend to, and where both stand.
+
+    A query may attend to a key if `k_position <= q_position` (when `causal`; with several axes, on
+    the first of them), if `mask` is True for the pair (when given), and if the key is in its
+    `window` (when given). `mask` has the shape (queries, keys), or four dimensions, of which any
+    may be 1: three could mean batch or heads.
+
+    With a `window`, a query sees keys at distances 0 to window - 1 alone, by position, on the first
+    of several axes; without `causal`, as far to the other side. For decoders this is transformers'
+    `sliding_window`; for encoders theirs does not count the query itself, and is one less.
+
+    `lead` says how far the first query is from the first key where both count up one by one, if
+    the caller knows: a compiled graph cannot look, and keeps the name of the causal mask this way.
+    """
+
+    q_positions: Int[Tensor, "*batch queries"] | Num[Tensor, "*batch queries axes"]
+    k_positions: Int[Tensor, "*batch keys"] | Num[Tensor, "*batch keys axes"]
+    causal: bool = True
+    mask: Bool[Tensor, "*batch_heads queries keys"] | None = None
+    lead: int | None = None
+    window: int | None = None
+
+
 def attend(
     q: Float[Tensor, "batch heads queries head_dim"],
     k: Float[Tensor, "batch kv_heads keys head_dim"],
     v: Float[Tensor, "batch kv_heads keys head_dim"],
     scheme: PositionScheme,
-    q_positions: Int[Tensor, "*batch queries"] | Num[Tensor, "*batch queries axes"],
-    k_positions: Int[Tensor, "*batch keys"] | Num[Tensor, "*batch keys axes"],
-    causal: bool = True,
-    mask: Bool[Tensor, "*batch_heads queries keys"] | None = None,
-    lead: int | None = None,
-    window: int | None = None,
+    view: View,
     sinks: Float[Tensor, " heads"] | None = None,
 ) -> Float[Tensor, "batch heads queries head_dim"]:
     """What every query reads from the values: softmax(q k / sqrt(head_dim) + bias) v.
 
-    A query may attend to a key if `k_position <= q_position` (when `causal`; with several axes, on
-    the first of them) and if `mask` is True for the pair (when given). With fewer key and value
-    heads than query heads, neighbouring query heads share one. A query that may attend to nothing
-    reads zeros. `mask` has the shape (queries, keys), or four dimensions, of which any may be 1:
-    three could mean batch or heads.
-    `lead` says how far the first query is from the first key where both count up one by one, if
-    the caller knows: a compiled graph cannot look, and keeps the name of the causal mask this way.
-
-    With a `window`, a query sees keys at distances 0 to window - 1 alone, by position, on the first
-    of several axes; without `causal`, as far to the other side. For decoders this is transformers'
-    `sliding_window`; for encoders theirs does not count the query itself, and is one less.
+    `view` says where queries and keys stand, and which keys a query may attend to; one that may
+    attend to nothing reads zeros. With fewer key and value heads than query heads, neighbouring
+    query heads share one.
 
     `sinks` are a logit for each query head, which the softmax counts as one more key, without a
     value: all keys together get less than 1 (gpt-oss, arXiv 2508.10925; the name is that of Xiao
@@ -55,26 +66,27 @@ def attend(
     Raises ValueError for shapes, dtypes and devices that do not fit together, and for a `window`
     below 1.
     """
-    _check_shapes(q, k, v, q_positions, k_positions, scheme.axes, sinks)
-    if mask is not None:
-        _check_mask(mask, (*q.shape[:3], k.shape[2]))
-    check_window(window)
+    _check_shapes(q, k, v, view, scheme.axes, sinks)
+    if view.mask is not None:
+        _check_mask(view.mask, (*q.shape[:3], k.shape[2]))
+    check_window(view.window)
 
     # A scheme that looks at queries and sinks fill matrices as large as all scores: some queries at
     # a time.
     size = _queries_at_once(q, k, scheme, sinks)
-    if size < q.shape[2] and mask is None:
-        return _in_blocks(size, q, k, v, scheme, q_positions, k_positions, causal, window, sinks)
+    if size < q.shape[2] and view.mask is None:
+        return _in_blocks(size, q, k, v, scheme, view, sinks)
 
     # With several axes each token has a position on each of them, and its turn on the first.
-    if causal and lead is None:
+    q_positions, k_positions, lead = view.q_positions, view.k_positions, view.lead
+    if view.causal and lead is None:
         lead = known_lead(q_positions, k_positions)
-    q_turn, k_turn = q_positions, k_positions
+    turns = view
     if scheme.axes > 1:
         same = k_positions is q_positions
         q_positions = _of_each_text(q_positions, scheme.axes, q)
         k_positions = q_positions if same else _of_each_text(k_positions, scheme.axes, k)
-        q_turn, k_turn = q_positions[..., 0], k_positions[..., 0]
+        turns = view._replace(q_positions=q_positions[..., 0], k_positions=k_positions[..., 0])
 
     # What comes in through the doors. A scheme that reads needs the weights themselves, and so do
     # sinks; these and a bias need one key head for each query head.
@@ -86,22 +98,16 @@ def attend(
     q, k = scheme.rotate(q, k, q_positions, k_positions)
 
     # A whole text with nothing added to its scores: torch knows this mask by name.
-    plain = bias is None and mask is None and window is None and not weighed
-    if plain and causal and lead == 0 and q.shape[2] == k.shape[2]:
+    plain = bias is None and view.mask is None and view.window is None and not weighed
+    if plain and view.causal and lead == 0 and q.shape[2] == k.shape[2]:
         return _fused(q, k, v, is_causal=True)
 
     # Decoding, one new token at a time: the first query already sees every key.
     if lead is not None and lead >= k.shape[2] - 1:
-        causal = False
+        turns = turns._replace(causal=False)
 
     # All else: a mask of pairs, with the bias added where there is one.
-    allowed = mask
-    if causal:
-        visible = causal_mask(q_turn, k_turn)
-        allowed = visible if mask is None else visible & mask
-    if window is not None:
-        near = relative_positions(q_turn, k_turn).abs().unsqueeze(-3) < window
-        allowed = near if allowed is None else near & allowed
+    allowed = pairs_allowed(turns)
     if not weighed:
         return _fused(q, k, v, attn_mask=_additive(bias, allowed, q.dtype))
     weights = attention_weights(q, k, bias, allowed, sinks)  # (batch, heads, queries, keys)
@@ -138,21 +144,19 @@ def _queries_at_once(q: Tensor, k: Tensor, scheme: PositionScheme, sinks: Tensor
 
 
 def _in_blocks(
-    size: int, q: Tensor, k: Tensor, v: Tensor, scheme: PositionScheme,
-    q_positions: Tensor, k_positions: Tensor, causal: bool,
-    window: int | None, sinks: Tensor | None,
+    size: int, q: Tensor, k: Tensor, v: Tensor, scheme: PositionScheme, view: View,
+    sinks: Tensor | None,
 ) -> Tensor:  # fmt: skip
     """`attend` for `size` queries at a time, and for the keys that the last of them may see."""
     q, k, v = (t.contiguous() for t in (q, k, v))  # else every product copies its part again
     blocks = []
     for start in range(0, q.shape[2], size):
         some = slice(start, start + size)
-        where = q_positions[..., some]
-        lead = known_lead(where, k_positions) if causal else None
+        where = view.q_positions[..., some]
+        lead = known_lead(where, view.k_positions) if view.causal else None
         seen = slice(None if lead is None else max(0, lead + len(where)))
-        parts = q[:, :, some], k[:, :, seen], v[:, :, seen]
-        places = where, k_positions[..., seen]
-        blocks.append(attend(*parts, scheme, *places, causal, window=window, sinks=sinks))
+        part = View(where, view.k_positions[..., seen], view.causal, window=view.window)
+        blocks.append(attend(q[:, :, some], k[:, :, seen], v[:, :, seen], scheme, part, sinks))
     return torch.cat(blocks, dim=2)
 
 
@@ -188,6 +192,22 @@ def causal_mask(
     return visible.unsqueeze(-3)  # (*batch, 1, queries, keys)
 
 
+def pairs_allowed(view: View) -> Bool[Tensor, "*batch_heads queries keys"] | None:
+    """True for every query and key that `view` lets meet, None where it lets all meet.
+
+    Positions have one axis here: with several, give those on the first.
+    """
+    allowed = view.mask
+    if view.causal:
+        visible = causal_mask(view.q_positions, view.k_positions)
+        allowed = visible if allowed is None else visible & allowed
+    if view.window is not None:
+        distances = relative_positions(view.q_positions, view.k_positions).abs()
+        near = distances.unsqueeze(-3) < view.window
+        allowed = near if allowed is None else near & allowed
+    return allowed
+
+
 def _additive(bias: Tensor | None, allowed: Tensor | None, dtype: torch.dtype) -> Tensor | None:
     """The mask that scaled_dot_product_attention takes: added to scores, or True where allowed.
 
@@ -205,9 +225,8 @@ def _additive(bias: Tensor | None, allowed: Tensor | None, dtype: torch.dtype) -
 
 
 def _check_shapes(
-    q: Tensor, k: Tensor, v: Tensor, q_positions: Tensor, k_positions: Tensor, axes: int,
-    sinks: Tensor | None,
-) -> None:  # fmt: skip
+    q: Tensor, k: Tensor, v: Tensor, view: View, axes: int, sinks: Tensor | None
+) -> None:
     for name, t in {"q": q, "k": k, "v": v}.items():
         if t.ndim != 4:
             raise ValueError(
@@ -232,10 +251,10 @@ def _check_shapes(
             f"sinks must have shape ({q.shape[1]},), a logit for each query head, got "
             f"{tuple(sinks.shape)}"
         )
-    for name, positions, t in (("q_positions", q_positions, q), ("k_positions", k_positions, k)):
+    places = {"q_positions": view.q_positions, "k_positions": view.k_positions}
+    for (name, positions), t in zip(places.items(), (q, k), strict=True):
         check_positions_fit(positions, (t.shape[0], t.shape[2]), axes, name)
-    given = {"k": k, "v": v, "q_positions": q_positions, "k_positions": k_positions, "sinks": sinks}
-    for name, other in given.items():
+    for name, other in {"k": k, "v": v, **places, "sinks": sinks}.items():
         if other is not None and other.device != q.device:
             raise ValueError(f"{name} is on {other.device} and q on {q.device}: move one of them")
 

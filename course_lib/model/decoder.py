@@ -16,7 +16,7 @@ from course_lib.encodings.angles import check_positions
 from course_lib.encodings.consecutive import consecutive_positions, joined
 from course_lib.encodings.rotary import shared_tables
 from course_lib.encodings.scheme import PositionScheme, on_axes
-from course_lib.model.attention import attend, check_positions_fit, check_window
+from course_lib.model.attention import View, attend, check_positions_fit, check_window
 
 
 @dataclass(frozen=True)
@@ -93,44 +93,36 @@ class Cache:
         return positions
 
 
-@dataclass(frozen=True)
-class View:
-    """Which tokens may attend to which in one pass, the same for all layers."""
-
-    q_positions: Tensor
-    k_positions: Tensor
-    mask: Tensor | None
-    cache: Cache | None
-    lead: int | None = None
-    """See `attend`."""
-
-
 class Attention(nn.Module):
     """Multi-head attention whose positions come in through the doors of `scheme`.
 
-    `window` and `sinks` are those of `attend`: None, unless a decoder sets them.
+    `window` is that of `View`; it has no weights and may be changed at any time. With `sinks`,
+    the layer learns those of `attend`, from 0 on. Raises ValueError for a window below 1.
     """
 
-    def __init__(self, config: DecoderConfig, scheme: PositionScheme, layer: int) -> None:
+    def __init__(
+        self, config: DecoderConfig, scheme: PositionScheme, layer: int,
+        window: int | None = None, sinks: bool = False,
+    ) -> None:  # fmt: skip
         super().__init__()
+        check_window(window)
         self.config = config
         self.scheme = scheme
         self.layer = layer
+        self.window = window
         self.widths = [config.dim, *[config.kv_heads * config.head_dim] * 2]
         self.to_qkv = nn.Linear(config.dim, sum(self.widths), bias=False)
         self.to_out = nn.Linear(config.dim, config.dim, bias=False)
-        self.window: int | None = None
-        self.sinks: nn.Parameter | None = None
+        self.sinks = nn.Parameter(torch.zeros(config.num_heads)) if sinks else None
 
-    def forward(self, x: Tensor, view: View) -> Tensor:
+    def forward(self, x: Tensor, view: View, cache: Cache | None = None) -> Tensor:
         q, k, v = (  # (batch, length, heads * head_dim) -> (batch, heads, length, head_dim)
             t.unflatten(-1, (-1, self.config.head_dim)).transpose(1, 2)
             for t in self.to_qkv(x).split(self.widths, dim=-1)
         )
-        if view.cache is not None:
-            k, v = view.cache.extend(self.layer, k, v)  # (batch, kv_heads, keys, head_dim)
-        seen = view.q_positions, view.k_positions, self.config.causal, view.mask, view.lead
-        read = attend(q, k, v, self.scheme, *seen, self.window, self.sinks)
+        if cache is not None:
+            k, v = cache.extend(self.layer, k, v)  # (batch, kv_heads, keys, head_dim)
+        read = attend(q, k, v, self.scheme, view._replace(window=self.window), self.sinks)
         out: Tensor = self.to_out(read.transpose(1, 2).flatten(-2))  # (batch, length, dim)
         return out
 
@@ -138,15 +130,15 @@ class Attention(nn.Module):
 class Block(nn.Module):
     """Attention, then a network of two layers, each added to what came in (pre-norm)."""
 
-    def __init__(self, config: DecoderConfig, scheme: PositionScheme, layer: int) -> None:
+    def __init__(self, config: DecoderConfig, attention: Attention) -> None:
         super().__init__()
-        self.attention = Attention(config, scheme, layer)
+        self.attention = attention
         self.norm1, self.norm2 = nn.LayerNorm(config.dim), nn.LayerNorm(config.dim)
         self.up = nn.Linear(config.dim, config.hidden_dim)
         self.down = nn.Linear(config.hidden_dim, config.dim)
 
-    def forward(self, x: Tensor, view: View) -> Tensor:
-        x = x + self.attention(self.norm1(x), view)
+    def forward(self, x: Tensor, view: View, cache: Cache | None = None) -> Tensor:
+        x = x + self.attention(self.norm1(x), view, cache)
         out: Tensor = x + self.down(functional.gelu(self.up(self.norm2(x))))
         return out
 
@@ -158,7 +150,7 @@ class Decoder(nn.Module):
     layer's scheme sees the embeddings. These start with standard deviation 1 / sqrt(dim) and are
     multiplied by sqrt(dim) (Vaswani et al. 2017, section 3.4): a scheme adds to numbers of size 1.
 
-    `windows` are those of `attend`: one size for all layers, a function from layer number to size
+    `windows` are those of `View`: one size for all layers, a function from layer number to size
     or None, or None. They have no weights, so a layer's `attention.window` may be changed in a
     trained model, too. The cache keeps the keys that they hide. With `sinks`, each layer learns a
     logit for each head, from 0 on. Raises ValueError for a window below 1.
@@ -170,20 +162,15 @@ class Decoder(nn.Module):
     ) -> None:  # fmt: skip
         super().__init__()
         self.config = config
-        schemes = [
-            scheme if isinstance(scheme, PositionScheme) else scheme(layer)
-            for layer in range(config.num_layers)
-        ]
+        layers = range(config.num_layers)
+        schemes = [scheme if isinstance(scheme, PositionScheme) else scheme(n) for n in layers]
+        sizes = [windows(n) if callable(windows) else windows for n in layers]
         self.first_scheme = schemes[0]
         self.axes = schemes[0].axes
         self.embedding = nn.Embedding(config.vocab_size, config.dim)
-        self.blocks = nn.ModuleList(self._block(s, layer) for layer, s in enumerate(schemes))
-        for part in self.blocks.modules():
-            if isinstance(part, Attention):
-                part.window = windows(part.layer) if callable(windows) else windows
-                check_window(part.window)
-                if sinks:
-                    part.sinks = nn.Parameter(torch.zeros(config.num_heads))
+        self.blocks = nn.ModuleList(
+            self._block(Attention(config, schemes[n], n, sizes[n], sinks)) for n in layers
+        )
         self.norm = self._norm()
         self.to_scores = nn.Linear(config.dim, config.vocab_size, bias=False)
         nn.init.normal_(self.embedding.weight, std=1 / self.embedding_scale)
@@ -192,8 +179,8 @@ class Decoder(nn.Module):
     def embedding_scale(self) -> float:
         return math.sqrt(self.config.dim)
 
-    def _block(self, scheme: PositionScheme, layer: int) -> nn.Module:
-        return Block(self.config, scheme, layer)
+    def _block(self, attention: Attention) -> nn.Module:
+        return Block(self.config, attention)
 
     def _norm(self) -> nn.Module:
         return nn.LayerNorm(self.config.dim)
@@ -208,7 +195,7 @@ class Decoder(nn.Module):
         """Scores for the token at every place.
 
         `positions` may be a range where they count up one by one: a compiled pass needs that in
-        order to stay causal without a mask of all pairs. `mask` is as in `attend`. With a `cache`,
+        order to stay causal without a mask of all pairs. `mask` is as in `View`. With a `cache`,
         tokens follow those that it has seen, keys are old and new ones, and the cache grows by
         these. Raises ValueError if `positions` do not fit `tokens`, or are not integers of 0 or
         more. On a GPU, give a range or `consecutive_positions` where they are: values of others are
@@ -223,10 +210,10 @@ class Decoder(nn.Module):
         if self.axes > 1 and positions.ndim > 1:
             positions = on_axes(positions, self.axes, (tokens.shape[0], tokens.shape[1]))
         known = positions if cache is None else cache.extend_positions(positions, self.axes)
-        view = View(positions, known, mask, cache, lead)
+        view = View(positions, known, self.config.causal, mask, lead)
         with nullcontext() if torch.compiler.is_compiling() else shared_tables():
             for block in self.blocks:
-                x = block(x, view)
+                x = block(x, view, cache)
         scores: Tensor = self.to_scores(self.norm(x))
         return scores
 

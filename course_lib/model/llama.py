@@ -9,7 +9,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from course_lib.encodings.scheme import PositionScheme
-from course_lib.model.decoder import Attention, Decoder, DecoderConfig, View
+from course_lib.model.attention import View
+from course_lib.model.decoder import Attention, Cache, Decoder, DecoderConfig
 
 
 @dataclass(frozen=True)
@@ -22,16 +23,16 @@ class LlamaConfig(DecoderConfig):
 class LlamaBlock(nn.Module):
     """Attention, then a gated network, each added to what came in, with RMS norms before them."""
 
-    def __init__(self, config: LlamaConfig, scheme: PositionScheme, layer: int) -> None:
+    def __init__(self, config: LlamaConfig, attention: Attention) -> None:
         super().__init__()
-        self.attention = Attention(config, scheme, layer)
+        self.attention = attention
         self.norm1, self.norm2 = (nn.RMSNorm(config.dim, config.norm_epsilon) for _ in range(2))
         self.gate = nn.Linear(config.dim, config.hidden_dim, bias=False)
         self.up = nn.Linear(config.dim, config.hidden_dim, bias=False)
         self.down = nn.Linear(config.hidden_dim, config.dim, bias=False)
 
-    def forward(self, x: Tensor, view: View) -> Tensor:
-        x = x + self.attention(self.norm1(x), view)
+    def forward(self, x: Tensor, view: View, cache: Cache | None = None) -> Tensor:
+        x = x + self.attention(self.norm1(x), view, cache)
         y = self.norm2(x)
         out: Tensor = x + self.down(functional.silu(self.gate(y)) * self.up(y))
         return out
@@ -62,8 +63,8 @@ class Llama(Decoder):
     def embedding_scale(self) -> float:
         return 1.0
 
-    def _block(self, scheme: PositionScheme, layer: int) -> nn.Module:
-        return LlamaBlock(self.config, scheme, layer)
+    def _block(self, attention: Attention) -> nn.Module:
+        return LlamaBlock(self.config, attention)
 
     def _norm(self) -> nn.Module:
         return nn.RMSNorm(self.config.dim, self.config.norm_epsilon)

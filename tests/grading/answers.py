@@ -1,13 +1,17 @@
-"""Answers as learners write them, kept beside their exercise in `tests/answers/SUBJECT/SLUG.py`.
+"""Answers to the exercises, each exercise's in a file of its own, `tests/answers/SUBJECT/SLUG.py`.
 
-Such a file has parts, each of which begins with `# %%` and what it is:
+What is wrong with an answer is written once: the mistakes in an exercise's spec are themselves
+asked (see `test_specs`), and an answer here is one that is none of them, or that gives their
+results in another way. An answer is the whole code, as a learner types it. A file has parts, each
+of which begins with `# %%` and what it is:
 
 - `given`: what several of its answers need, run before each of them;
-- `right`: an answer that must pass;
+- `right`: an answer that must pass, in another style than the solution's;
 - `wrong`: one that must be refused, with `# because:` it is wrong, `# breaks:` which words of the
   task, and `# named:` the mistake that the check must call it;
-- `right, line by line` or `wrong, line by line`: each line is an answer, and what stands behind
-  `# named:` in it is its mistake's name;
+- `variation`: a wrong one that nobody would type, since it leans on what the part `given` defines;
+  each fails in other calls, or is called otherwise, than what else was not written blind;
+- one of these three with `, line by line`: each line is an answer, with `# named:` at its end;
 - `equal`: changes to the solution that leave it right (see `mutants`), one after each `# change:`,
   `# because:` of one reason. A change may be cut off at its front, and then stands for several.
 
@@ -21,7 +25,9 @@ now, and `# relabelled:` says why. The sheet's own cells are run before everythi
 
 from __future__ import annotations
 
+import ast
 import re
+import symtable
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -33,16 +39,18 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from course_grading.judging import judge
-from course_grading.judging.asking import Outcome, ask_all, draw
+from course_grading.judging import ask_all, draw, judge
+from course_grading.judging.asking import Outcome
 from course_grading.judging.forbidden import forbidden_in_cells, shortcut
-from course_grading.judging.verdicts import Verdict
 from course_grading.sheets.notebooks import AFTERWARDS, read
 from course_grading.specs import EXERCISES, SUBJECTS, sheet_of
+from course_grading.verdicts import Verdict
 
 FOLDER = Path(__file__).parents[1] / "answers"
 SOLUTIONS = Path(__file__).parents[2] / "solutions"
-PART = re.compile(r"^# %% (given|right|wrong|equal)(, line by line|, blind (\w+))?\n", re.MULTILINE)
+PART = re.compile(
+    r"^# %% (given|right|wrong|variation|equal)(, line by line|, blind (\w+))?\n", re.MULTILINE
+)
 NOTE = re.compile(r"^# (style|because|breaks|named|relabelled|change): (.*(?:\n#   .*)*)$", re.M)
 NAMED = re.compile(r"  # named: (.+)$")
 
@@ -57,6 +65,8 @@ class Answer:
     right: bool
     source: str
     given: str = ""
+    variation: bool = False
+    """Whether it is called so."""
     blind: str = ""
     """The round in which it was written blind."""
     because: str = ""
@@ -71,6 +81,13 @@ class Answer:
             for cell in (*setup(sheet_of(EXERCISES[self.slug])), self.given, self.source):
                 exec(cell, namespace)
         return namespace.get(EXERCISES[self.slug].name, Missing)
+
+    def leans(self) -> bool:
+        """Whether it uses what the part `given` defines, other than what is imported there."""
+        table = symtable.symtable(self.given, "given", "exec").get_symbols()
+        defined = {one.get_name() for one in table if one.is_assigned() and not one.is_imported()}
+        used = {node.id for node in ast.walk(ast.parse(self.source)) if isinstance(node, ast.Name)}
+        return bool(defined & used)
 
     def judged(self, seed: str = "") -> Judged:
         """On the draw of this seed; "" is the draw that `check` makes."""
@@ -129,12 +146,12 @@ def answers(slug: str) -> tuple[Answer, ...]:
         lines = more == "line by line"
         for source in text.strip().splitlines() if lines else [text]:
             said = notes(source)
-            if what in ("right", "wrong"):
+            if what in ("right", "wrong", "variation"):
                 named = NAMED.search(source) if lines else None
                 found.append(
                     Answer(
                         slug, f"{slug}-{len(found) + 1}", what == "right", source, given,
-                        "" if lines else more, said.get("because", ""),
+                        what == "variation", "" if lines else more, said.get("because", ""),
                         named[1] if named else said.get("named", ""), said.get("relabelled", ""),
                     )
                 )  # fmt: skip

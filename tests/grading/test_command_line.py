@@ -17,11 +17,10 @@ from sample_specs import NUMBER, TEST
 from samples import NAME, MakeWorkshop, Workshop, as_file, cell, save, solved
 
 from course_grading import button, cli
-from course_grading.judging.verdicts import Verdict
 from course_grading.report import html_page, junit
 from course_grading.running.graded import Graded, GradedNotebook, Report
-from course_grading.sheets.notebooks import RELEASED, Listed
-from course_grading.sheets.renamed import LESSONS
+from course_grading.sheets.notebooks import Listed
+from course_grading.verdicts import Verdict
 
 FIELDS = ["id", "number", "title", "points", "max_points", "verdict", "mistake", "alike", "message"]
 
@@ -173,11 +172,3 @@ def test_course_has_the_laboratory_s_commands_as_well() -> None:
         ["interventions"],
     ):
         assert callable(cli.parser().parse_args(words).run)
-
-
-def test_a_sheet_that_was_renamed_is_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert cli.main(["grade", str(tmp_path / "03_learned_positions.ipynb")]) == 2
-    assert "is called 04_learned_positions.ipynb now" in capsys.readouterr().err
-    assert {f"{new}.ipynb" for new in LESSONS.values()} <= {p.name for p in RELEASED.iterdir()}

@@ -11,15 +11,14 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from samples import SLOW_TOO
+from samples import WHOLE
 
-from course_grading.exercise import Exercise, Mistake
+from course_grading.exercise import Design, Exercise, Mistake
 from course_grading.exercise.domain import Number, Positions
-from course_grading.judging import judge
-from course_grading.judging.asking import ask_all, draw
-from course_grading.judging.comparing import Verdict
+from course_grading.exercise.values import encode
+from course_grading.judging import ask_all, draw, judge
 from course_grading.specs import EXERCISES, find
-from course_grading.values import encode
+from course_grading.verdicts import Verdict
 
 ALL = list(EXERCISES.values())
 FUNCTIONS = [exercise for exercise in ALL if exercise.kind in ("implement", "repair", "design")]
@@ -47,8 +46,9 @@ def test_every_wrong_answer_fails_and_is_named(exercise: Exercise, mistake: Mist
     assert mistake.why in " ".join(verdict.message.split())
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("exercise", FUNCTIONS, ids=by_id)
-@settings(max_examples=5 if SLOW_TOO else 1, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=5 if WHOLE else 1, suppress_health_check=[HealthCheck.too_slow])
 @given(rng=st.randoms(use_true_random=False))
 def test_no_wrong_answer_ever_passes(exercise: Exercise, rng: Random) -> None:
     questions = draw(exercise, rng)
@@ -72,8 +72,9 @@ def test_an_exercise_is_complete(exercise: Exercise) -> None:
 
 @pytest.mark.parametrize("exercise", FUNCTIONS, ids=by_id)
 def test_case_arguments_are_the_reference_s(exercise: Exercise) -> None:
-    called = exercise.evidence or exercise.reference
-    names = list(inspect.signature(called).parameters)[1 if exercise.evidence else 0 :]
+    evidence = exercise.evidence if isinstance(exercise, Design) else None
+    names = list(inspect.signature(evidence or exercise.reference).parameters)
+    names = names[1:] if evidence else names
     for case in exercise.cases(Random(1)):
         assert list(case) == names[: len(case)]
 

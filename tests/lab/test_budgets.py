@@ -8,12 +8,12 @@ import torch
 from torch import nn
 
 from course_lab.__main__ import main
-from course_lab.errors import CourseError
 from course_lab.studies import budgets, questions
 from course_lab.studies.budgets import Unit
 from course_lab.studies.questions import EXAM_TOKENS, QUESTIONS, Question, Variant
 from course_lab.training import tasks
 from course_lib.encodings import ScaledFrequencies, rotary_frequencies
+from course_lib.errors import CourseError
 from course_lib.model import DecoderConfig
 
 TINY = Question(

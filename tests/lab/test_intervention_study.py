@@ -6,13 +6,13 @@ import pytest
 import torch
 
 from course_lab import corpus, zoo
-from course_lab.errors import CourseError
 from course_lab.instruments import evaluation
 from course_lab.instruments.evaluation import bits_by_length, sliding_bits
 from course_lab.studies import interventions as experiments
 from course_lab.studies import zoo as making
 from course_lab.studies.interventions import EXPERIMENTS, Unit
 from course_lab.training.checkpoints import checksum
+from course_lib.errors import CourseError
 from course_lib.model import DecoderConfig
 
 CONFIG = DecoderConfig(vocab_size=256, dim=32, num_layers=1, num_heads=1, hidden_dim=16)

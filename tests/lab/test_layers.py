@@ -10,7 +10,6 @@ import torch
 
 from course_lab import __main__ as commands
 from course_lab import zoo
-from course_lab.errors import CourseError
 from course_lab.instruments import layer_changes as changed
 from course_lab.instruments import looking
 from course_lab.studies import layers
@@ -19,6 +18,7 @@ from course_lab.studies import zoo as making
 from course_lab.training.checkpoints import checksum
 from course_lab.zoo import LAYERED, TIERS, ZooError, build
 from course_lib.encodings import NoPosition, QueryTemperature, Rotary
+from course_lib.errors import CourseError
 from course_lib.model.decoder import Attention
 
 TIER = replace(tiny.TIER, config=replace(tiny.TIER.config, num_layers=4), steps=25)

@@ -7,10 +7,10 @@ import warnings
 import pytest
 import torch
 
-from course_lab.errors import CourseError
 from course_lab.rope import local_models
 from course_lab.rope.real_configs import MODELS
 from course_lib.encodings import from_rope_parameters, rotary_frequencies, yarn
+from course_lib.errors import CourseError
 
 pytest.importorskip("transformers")
 

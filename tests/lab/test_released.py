@@ -12,13 +12,13 @@ from torch.nn import functional
 from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM
 
 from course_lab import released
-from course_lab.errors import CourseError
 from course_lab.instruments.interventions import held
 from course_lab.released.installed import installed
 from course_lab.released.reading import at_this_place, losses
 from course_lab.released.texts import FOLDER, LENGTH, TEXTS, text, tokens
 from course_lab.studies import released as study
 from course_lib.encodings import ALiBi, Rotary, T5Bias
+from course_lib.errors import CourseError
 from course_lib.model.decoder import Cache
 
 SIZES = {
@@ -244,6 +244,7 @@ def theirs(model):
     return theirs
 
 
+@pytest.mark.slow
 def test_scores_are_those_of_transformers(model, theirs):
     ids = tokens(model, "lessons", 512)
     with torch.no_grad():

@@ -14,13 +14,13 @@ import pytest
 import torch
 
 from course_grading import cli
-from course_lab.errors import CourseError
 from course_lab.figures.real_models import layers_and_pairs
 from course_lab.rope import CONFIGS, known, reach, real_configs
 from course_lab.rope import config as rope_config
 from course_lab.rope import report as rope_report
 from course_lab.rope.advice import advice, price, prices
 from course_lib.encodings import dynamic_ntk, longrope, rotary_frequencies, yarn
+from course_lib.errors import CourseError
 from tools.pages import models
 
 ROOT = Path(__file__).parents[2]
@@ -263,6 +263,20 @@ def test_what_goes_wrong_is_a_warning(read, keys, warning):
     assert len(rope.warnings) == 1 and warning in rope.warnings[0]
 
 
+@pytest.mark.parametrize(
+    "keys, said",
+    [({}, "filled is not understood here"),
+     ({"model_type": "llama"}, "filled is ignored: rope_type 'default' does not take it")],
+)  # fmt: skip
+def test_a_base_in_the_parameters_counts_whatever_stands_beside_it(read, keys, said):
+    scaling = {"filled": True, "rope_type": "default", "rope_theta": 10_000.0}
+    [rope] = read(rope_scaling=scaling, rope_theta=500_000.0, **keys)
+    assert rope.base == 10_000.0
+    ignored, unknown = rope.warnings
+    assert ignored.startswith("rope_theta 500000.0 at the top is ignored: 10000.0 stands in")
+    assert unknown.startswith(said)
+
+
 def test_a_missing_original_length_is_taken_as_transformers_takes_it(read):
     [rope] = read(rope_scaling=YARN)
     assert torch.equal(rope.frequencies, yarn(64, 1e4, 4.0, 4096).frequencies)
@@ -353,6 +367,7 @@ def test_a_stretch_is_advised_where_one_is_needed(read):
         ("llama-3.1-8b", 200_000, "the model is stretched already, from 8 192"),
         ("gemma-3-4b", 100_000, "a query sees no further than 1 024 tokens"),
         ("gpt-j-6b", 4096, '"partial_rotary_factor": 0.25'),
+        ("qwen3-vl-8b", 524_288, '"mrope_interleaved": true'),
         ("bert-base", 1000, "longer texts need a longer table"),
         ("bloom-560m", 100_000, "nothing to stretch: a bias that falls with the distance"),
         ("jamba-v0.1", 100_000, "no layer has positions that could run out"),

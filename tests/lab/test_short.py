@@ -6,10 +6,10 @@ import pytest
 import torch
 
 from course_lab import zoo
-from course_lab.errors import CourseError
 from course_lab.instruments import probes
 from course_lab.studies import short
 from course_lib.encodings import NoPosition, PositionScheme
+from course_lib.errors import CourseError
 
 
 def test_all_start_from_the_same_weights_but_the_scheme_s():

@@ -16,7 +16,6 @@ from typing import NamedTuple
 import pytest
 
 from course_lab.__main__ import STUDIES
-from course_lab.errors import CourseError
 from course_lab.studies.study import (
     Kind,
     Result,
@@ -29,6 +28,7 @@ from course_lab.studies.study import (
     measured,
 )
 from course_lib.encodings import PositionScheme, Rotary
+from course_lib.errors import CourseError
 
 
 class Square(NamedTuple):

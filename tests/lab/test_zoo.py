@@ -9,7 +9,6 @@ from safetensors.torch import save_file
 
 from course_lab import __main__ as commands
 from course_lab import corpus, zoo
-from course_lab.errors import CourseError
 from course_lab.instruments import evaluation, stretching
 from course_lab.machine import device
 from course_lab.studies import study as studies
@@ -17,6 +16,7 @@ from course_lab.studies import zoo as making
 from course_lab.studies.zoo import Unit, keep
 from course_lab.training.checkpoints import checksum
 from course_lab.zoo import RECIPES, TIERS, Record, ZooError, build
+from course_lib.errors import CourseError
 
 TUNED = [
     Unit("tuned", "small", "rope", 0, method, factor)

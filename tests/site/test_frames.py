@@ -129,10 +129,41 @@ def test_another_sentence_runs_nothing_and_another_setting_does(site, tmp_path, 
     assert drawn == ["tiny.ipynb"]
 
 
-def test_a_change_in_the_packages_is_another_key(site):
+def test_a_change_in_what_a_lesson_imports_is_another_key(site, monkeypatch):
     cells = frames.cells_to_run(site / "tiny.ipynb")
     assert list(cells) == ["imports", "explorer"]
-    assert frames.key_of(cells, "one state") != frames.key_of(cells, "another state")
+    before = frames.key_of_frames(cells)
+    assert before == frames.key_of_frames(cells)
+    files = {frames.ROOT / "course_lab/figures/explorer.py", frames.ROOT / "course_lab/errors.py"}
+    monkeypatch.setattr(frames, "files_of", lambda sources: files)
+    assert frames.key_of_frames(cells) != before
+
+
+def test_a_draft_draws_one_setting_of_ten_and_the_first_with_its_next():
+    assert frames.drawn_places(25, 3) == [3, 0, 1, 2, *range(4, 25)]
+    drafts = [frames.drawn_places(25, 3, f"commit {n}") for n in range(100)]
+    assert all(places[0] == 3 and 4 in places and len(places) <= 5 for places in drafts)
+    assert {place for places in drafts for place in places} == {*range(25)}
+
+
+def test_in_a_draft_the_first_picture_stands_for_what_is_not_drawn(monkeypatch):
+    places = frames.drawn_places
+    monkeypatch.setattr(frames, "drawn_places", lambda count, start: places(count, start, "one"))
+    drawn = []
+
+    def draw(step):
+        drawn.append(step)
+        fig, ax = figures.figure(1, 1)
+        ax.plot([0, step])
+        return fig
+
+    settings = figures.grid(step=[*range(25)])
+    controls = {"step": figures.slider("step", 0, 24, 3)}
+    explorer = frames.recorded(draw, "words", settings, controls)
+    pictures = frames.lesson_pictures({"cell": explorer}, "a draft")["cell"]
+    assert len(drawn) == len({*pictures}) <= 5 and len(pictures) == 25
+    assert pictures[3] != pictures[4]
+    assert pictures.count(pictures[3]) == 26 - len(drawn)
 
 
 def test_a_frame_is_the_picture_that_a_kernel_would_show():

@@ -28,7 +28,7 @@ from words import CHINESE, ENGLISH, STILL_ENGLISH  # noqa: E402
 
 import notebooks  # noqa: E402
 from course_grading.specs import SHEETS  # noqa: E402
-from course_grading.translation import edition  # noqa: E402
+from tools.translation import edition  # noqa: E402
 
 LESSON = "notebooks/02_sinusoidal_encoding.ipynb"
 

@@ -25,6 +25,7 @@ from urllib.parse import unquote, urlsplit
 import browser
 import numpy as np
 import pytest
+import sampling
 from PIL import Image
 from playwright.sync_api import Locator, Page, Request
 
@@ -47,8 +48,12 @@ MOVED_IN_CHINESE = "zh/notebooks/08_rotary_encoding"
 
 @cache
 def built() -> Path:
-    """The site, made once by the command that `make site` runs."""
-    subprocess.run([sys.executable, "tools/site/build.py"], cwd=browser.ROOT, check=True)
+    """The site, made once as `make site` makes it; a draft, where grids are sampled."""
+    chosen_by = os.environ.get("COURSE_SAMPLE", "")
+    draft = {} if chosen_by == sampling.ALL else {"SITE_DRAFT": chosen_by or "the same always"}
+    environment = {**os.environ, **draft}
+    command = [sys.executable, "tools/site/build.py"]
+    subprocess.run(command, cwd=browser.ROOT, check=True, env=environment)
     return SITE
 
 

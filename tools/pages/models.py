@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from course_lab.errors import CourseError
 from course_lab.rope import known
 from course_lab.rope.layer_groups import LayerGroup, grouped
 from course_lab.rope.report import whole
 from course_lab.rope.source import Source
+from course_lib.errors import CourseError
 
 
 class Network(NamedTuple):

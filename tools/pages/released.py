@@ -45,7 +45,7 @@ Losses are in nats per token. There are no seeds to repeat, so every comparison 
 tokens of six texts of {LENGTH} tokens: the mean of six differences and, after ±, its standard error
 over texts. Four texts ({", ".join(SEEN)}: Python's library and documentation) the model has most
 likely read in training, two ({", ".join(UNSEEN)}: this course's) it cannot have. Blocks of one text
-are never compared with each other: they differ by more than a nat by what they say.
+are never compared with each other: they differ by nearly a nat or more by what they say.
 
 The tables have what was measured so far; `course measure released` goes on with what is missing.
 """
@@ -216,9 +216,10 @@ def _told() -> list[str]:
             "never given", "digits right", "of a code never given"]  # fmt: skip
     return [
         "## Is what stands far back found?\n",
-        "Twenty rare tokens come again, after so many others: nats per token, means over "
-        f"{len(TEXTS)} texts. A code of five digits is asked for: the share of digits that are the "
-        "first choice, where a guess gets 0.10.\n",
+        "Twenty rare tokens come again, after so many tokens of the text: nats per token, means "
+        f"over {len(TEXTS)} texts. A code of five digits is asked for: the share of digits that "
+        "are the first choice, where a guess gets 0.10. Each row with its code adds about 34 "
+        "tokens of its own to the text, which the two columns of lengths leave out.\n",
         table(head, rows, RIGHT) + "\n",
     ]
 

@@ -1,8 +1,10 @@
 """Draw the explorers of the lessons for pages without a kernel: one picture for each setting.
 
 `python tools/site/frames.py` brings `build/frames` up to date. A lesson's cells are run, up to its
-last explorer, in a process of its own. They are run again only when a cell, the course's packages,
-this file or a library that draws has changed: another sentence in Markdown runs nothing.
+last explorer, in a process of its own. They are run again only when a cell, a module or data that
+they need, this file or a library that draws has changed: another sentence in Markdown runs nothing.
+With SITE_DRAFT one of ten settings is drawn, another one for another value of it, and the first
+picture stands for the others: enough for tests of pages.
 
 `build/frames/LESSON/CELL/` holds the pictures and `manifest.json`: the explorer's controls, and for
 each setting its picture, the words for it, and the size at which it is shown.
@@ -15,7 +17,6 @@ import hashlib
 import io
 import json
 import os
-import platform
 import re
 import shutil
 import subprocess
@@ -26,13 +27,15 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parents[2]
+sys.path.append(str(Path(__file__).resolve().parents[2]))  # where tools.depends is
+
+from tools.depends import ROOT, files_of, key_of
+
 FRAMES = ROOT / "build" / "frames"
-PACKAGES = ("course_lib", "course_lab")
+DRAFT = os.environ.get("SITE_DRAFT", "")
 DRAWING = ("matplotlib", "numpy", "pillow", "torch")
 """Libraries of which another version may draw another picture."""
 AT_A_TIME = 2
@@ -76,23 +79,10 @@ def cells_to_run(notebook: Path) -> dict[str, str]:
     return dict(list(sources.items())[: explorers[-1] + 1]) if explorers else {}
 
 
-def state_of_packages() -> str:
-    """A hash of everything that decides how cells run and figures look, besides the cells."""
-    state = hashlib.sha256(Path(__file__).read_bytes())
-    state.update(platform.python_version().encode())
-    for name in DRAWING:
-        state.update(f"{name} {version(name)}".encode())
-    for package in PACKAGES:
-        for path in sorted((ROOT / package).rglob("*")):
-            if path.is_file() and "__pycache__" not in path.parts:
-                state.update(str(path.relative_to(ROOT)).encode())
-                state.update(hashlib.sha256(path.read_bytes()).digest())
-    return state.hexdigest()
-
-
-def key_of(cells: Mapping[str, str], packages: str) -> str:
+def key_of_frames(cells: Mapping[str, str]) -> str:
     """What must stay the same for the frames of a lesson to stay as they are."""
-    return hashlib.sha256(json.dumps([packages, list(cells.items())]).encode()).hexdigest()
+    files = files_of(cells.values()) | {Path(__file__).resolve()}
+    return key_of([*cells.items()], DRAWING, files)
 
 
 # Bringing the frames up to date
@@ -103,14 +93,14 @@ def build_frames(notebooks: Iterable[Path], frames: Path = FRAMES) -> list[str]:
 
     Raises FrameError, with the names of lesson, cell and setting, where something cannot be drawn.
     """
-    packages = state_of_packages()
     waiting = []
     for notebook in notebooks:
         cells = cells_to_run(notebook)
         key_file = frames / notebook.stem / "key"
-        key = key_of(cells, packages)
-        if cells and not (key_file.exists() and key_file.read_text() == key):
-            waiting.append((notebook, key))
+        key = key_of_frames(cells)
+        enough = {key, key + DRAFT}  # whole ones are a draft's as well
+        if cells and not (key_file.exists() and key_file.read_text() in enough):
+            waiting.append((notebook, key + DRAFT))
     with ThreadPoolExecutor(AT_A_TIME) as pool:
         return [*pool.map(lambda one: _draw_apart(one[0], one[1], frames), waiting)]
 
@@ -218,14 +208,25 @@ def recorded(
     start = {name: control.value for name, control in controls.items()}
     if start not in chosen:
         raise FrameError(f"the first picture, {start}, is not among the settings")
-    figures, words = [], []
-    for one in chosen:
+    kept = drawn_places(len(chosen), chosen.index(start))
+    drawn, words = {}, []
+    for place, one in enumerate(chosen):
         try:
-            figures.append(draw(**one))
+            if place in kept:
+                drawn[place] = draw(**one)
             words.append(alt if isinstance(alt, str) else alt(**one))
         except Exception as error:
             raise FrameError(f"the setting {one} cannot be drawn: {error!r}") from error
+    figures = [drawn.get(place, drawn[kept[0]]) for place in range(len(chosen))]
     return Explorer(controls, chosen, start, words, figures, draw)
+
+
+def drawn_places(count: int, start: int, draft: str = DRAFT) -> list[int]:
+    """The settings that are drawn: all, or of a draft the first, its next, and every tenth."""
+    if not draft:
+        return [start, *(place for place in range(count) if place != start)]
+    every_tenth = range(int(hashlib.sha256(draft.encode()).hexdigest(), 16) % 10, count, 10)
+    return [start, *sorted({start + 1, *every_tenth} & {*range(count)} - {start})]
 
 
 # Pictures
@@ -277,9 +278,15 @@ def lesson_pictures(explorers: Mapping[str, Explorer], name: str) -> dict[str, l
     cap = min(HEAVIEST_FRAME, HEAVIEST_PAGE // count)
     pictures: dict[str, list[bytes]] = {}
     for cell, explorer in explorers.items():
+        kept = drawn_places(len(explorer.settings), explorer.settings.index(explorer.start))
+        stored = {
+            place: light_picture(
+                explorer.figures[place], partial(explorer.draw, **explorer.settings[place]), cap
+            )
+            for place in kept
+        }
         pictures[cell] = [
-            light_picture(figure, partial(explorer.draw, **setting), cap)
-            for figure, setting in zip(explorer.figures, explorer.settings, strict=True)
+            stored.get(place, stored[kept[0]]) for place in range(len(explorer.figures))
         ]
         for one, setting in zip(pictures[cell], explorer.settings, strict=True):
             if len(one) > HEAVIEST_FRAME:

@@ -14,7 +14,7 @@ from links import LINK, ROOT, outside_fences, target_of
 from words import Words
 
 from course_grading.sheets.notebooks import as_text
-from course_grading.translation import edition, texts, writing
+from tools.translation import edition, texts, writing
 
 Notebook = dict[str, Any]
 RELEASED = ROOT / "course_grading" / "blank_sheets"

@@ -73,7 +73,7 @@ def _cases(rng: Random) -> list[Case]:
     grouped = case(4, 2, 16, 5)
     return [
         grouped, case(2, 2, 8, 16, layers=(0, 1, 11)), case(6, 2, 12, 10, biases=True),
-        case(rng.choice([6, 9]), 3, 12, 7, layers=(3, 0), dtype=torch.bfloat16),
+        case(9, 3, 12, rng.choice([7, 11]), layers=(3, 0), dtype=torch.bfloat16),
         case(3, 1, 6, 9, biases=True, dtype=torch.float64), case(4, 4, 2, 3, biases=True),
         case(1, 1, 10, 4), case(8, 4, 16, 3, layers=(30,), biases=True, dtype=torch.float16),
         {**grouped, "num_heads": 2, "num_kv_heads": 1},
@@ -122,6 +122,11 @@ EXERCISE = Implement(
                 "You write the order 0, 2, 4, 6, 1, 3, 5, 7, which makes halves of neighbours. The "
                 "file has neighbours: 0, 4, 1, 5, 2, 6, 3, 7.",
                 _writing(order=lambda width: _order(width).argsort())),
+        Mistake("the second column of a pair first",
+                "In each pair of yours the column from the second half comes first. The first "
+                "column of a pair stays the first: 0, 4, 1, 5, 2, 6, 3, 7.",
+                _writing(order=lambda width: (
+                    _order(width).view(-1, 2).flip(1).flatten()))),
         Mistake("values moved as well",
                 "Values are not turned, and their rows stay.",
                 _writing(parts=("q", "k", "v"))),
@@ -139,6 +144,10 @@ EXERCISE = Implement(
         Mistake("layer 0 only",
                 "The tensors of some layer stay as they were. Every layer has queries and keys.",
                 _writing(layers=lambda name: name.startswith("blk.0."))),
+        Mistake("layers from 10 on left out",
+                "The tensors of layers with two digits stay as they were. Do not count letters: "
+                "`name.split(\".\")` takes a name apart.",
+                _writing(layers=lambda name: name[5:6] == ".")),
         Mistake("only queries and keys returned",
                 "Tensors are missing in what you return. All others belong in the file, too, as "
                 "they are.",

@@ -28,11 +28,17 @@ def _weights(scores: Tensor) -> Tensor:
     return scores.softmax(dim=-1)
 
 
+def _winners(scores: Tensor) -> Tensor:
+    """1 for the key with the largest weight, and 0 for the others."""
+    return (scores == scores.amax(dim=-1, keepdim=True)).double()
+
+
 def _looking(
     *,
     shared: Callable[[Tensor, int], Tensor] = _by_groups,
     scale: Callable[[Tensor], float] = lambda q: math.sqrt(q.shape[-1]),
     later: float | None = -torch.inf,
+    hidden_from: int = 1,
     weigh: Callable[[Tensor], Tensor] = _weights,
     back: int = 1,
     choose: Callable[[Tensor], Tensor] = torch.argmax,
@@ -48,7 +54,8 @@ def _looking(
         q, k = q.double(), shared(k.double(), len(q))
         scores = q @ k.mT / scale(q)
         if later is not None:
-            scores = scores.masked_fill(torch.ones(scores.shape[-2:]).triu(1) == 1, later)
+            hidden = torch.ones(scores.shape[-2:]).triu(hidden_from) == 1
+            scores = scores.masked_fill(hidden, later)
         return weigh(scores).diagonal(-back, -2, -1)
 
     looks_back.by_query = by_query  # type: ignore[attr-defined]
@@ -78,6 +85,11 @@ WRONG: dict[str, Callable[[Tensor, Tensor], int]] = {
     "ahead": _looking(back=-1, later=None),
     "last": _looking(queries=lambda found: found[:, -1]),
     "least": _looking(choose=torch.argmin),
+    "largest": _looking(queries=lambda found: found.amax(dim=-1)),
+    "own key hidden": _looking(hidden_from=0),
+    "two back": _looking(back=2),
+    "counted": _looking(weigh=_winners),
+    "key head": lambda q, k: _reference(q, k) // (len(q) // len(k)),
 }
 
 
@@ -163,6 +175,29 @@ EXERCISE = Implement(
         Mistake("the last query only",
                 "You look at the last query only. Take the mean over all queries from place 1 on.",
                 WRONG["last"]),
+        Mistake("the largest weight, and not the mean",
+                "You compare the largest weight that any query of a head gives one back. A single "
+                "query may do so in every head. Take the mean over all queries from place 1 on.",
+                WRONG["largest"]),
+        Mistake("queries counted, and not weights",
+                "You count the queries whose largest weight is one back. The task asks for the "
+                "mean of the weights themselves, whichever key has the largest.",
+                WRONG["counted"]),
+        Mistake("the own key hidden",
+                "Your mask hides each query's own key, too. A query sees its own place: mask with "
+                "triu(1), and not with triu(0).",
+                WRONG["own key hidden"]),
+        Mistake("two back",
+                "You take the weight on the key two places before the query. One back is the "
+                "diagonal right below the main one, diagonal(-1, -2, -1).",
+                WRONG["two back"]),
+        Mistake("the number of the key head",
+                "You return the number of the key head that this query head reads. The task asks "
+                "for the number of the query head.",
+                WRONG["key head"]),
+        Mistake("heads counted from 1",
+                "The first head is head 0.",
+                lambda q, k: _reference(q, k) + 1),
         Mistake("the least", "This head looks one back *least*.", WRONG["least"]),
     ),
 )  # fmt: skip

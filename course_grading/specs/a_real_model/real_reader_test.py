@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -90,6 +91,11 @@ def _by_parts(weight: Tensor, file: File, parts: int) -> Tensor:
     return _heads(weight, file["num_kv_heads"])
 
 
+def _exchanged(file: File) -> tuple[Tensor, Tensor, Tensor]:
+    q, k, ladder = _reading()(file)
+    return (k, q, ladder) if q.shape == k.shape else (q, k, ladder)
+
+
 def _first_head_only(by_head: Tensor, layout: str) -> Tensor:
     return torch.cat([_in_halves(by_head[:1], layout), by_head[1:]])
 
@@ -104,15 +110,18 @@ def _file(
             "layout": layout}  # fmt: skip
 
 
+ALSO = {"heads": 2, "kv_heads": 2, "base": 5e6}
+
+
 def _compare(
     read: Read, layouts: tuple[str, ...] = ("interleaved", "half"),
     dtypes: tuple[torch.dtype, ...] = (torch.float32, torch.float64, torch.bfloat16),
     dtype_seen: bool = True, ladder_seen: bool = True, keys_seen: bool = True,
-    tolerance: float = 1e-4, **sizes: Any,
+    tolerance: float = 1e-4, also: dict[str, Any] = ALSO, **sizes: Any,
 ) -> None:  # fmt: skip
     for layout in layouts:
-        for dtype in dtypes:
-            file = _file(layout=layout, dtype=dtype, **sizes)
+        for dtype, some in itertools.product(dtypes, (sizes, {**sizes, **also})):
+            file = _file(layout=layout, dtype=dtype, **some)
             q, k, ladder = read(file)
             right_q, right_k, _ = _row_by_row(file)
             assert q.shape == right_q.shape and k.shape == right_k.shape
@@ -203,6 +212,18 @@ EXERCISE = WriteTest(
                     _frequencies(file, width).bfloat16().double())),
                 "They are off by up to a few thousandths of themselves. Right versions agree to "
                 "one part in 100 000."),
+        Version("base 10 000 for every base above a million", False,
+                _reading(frequencies=lambda file, width: _frequencies(
+                    file if file["base"] <= 1e6 else {"base": 1e4}, width)),
+                "It is right for bases up to 1 000 000. Released models have larger ones: give "
+                "one."),
+        Version("queries and keys exchanged where both have as many heads", False, _exchanged,
+                "It is right where there are fewer key heads than query heads. Give a file with as "
+                "many, too."),
+        Version("weights rounded to three digits", False,
+                _reading(result=lambda w: (w.double() * 1000).round().div(1000).to(w.dtype)),
+                "Its numbers are right to three digits after the point. Give numbers with more "
+                "digits, and compare them exactly."),
         Version("weights always in float32", False, _reading(result=lambda w: w.float()),
                 "Give weights in another dtype, and compare dtypes."),
         Version("weights rounded to bfloat16", False,
@@ -241,7 +262,15 @@ EXERCISE = WriteTest(
                    sizes=({}, {"width": 12}), keys_seen=False),
         *_compared("base 10 000 only",
                    "A version passes that has 10 000 written in it. Give another base.",
-                   base=10_000.0),
+                   base=10_000.0, also={**ALSO, "base": 10_000.0}),
+        *_compared("no base above a million",
+                   "A version passes that takes 10 000 for every base above 1 000 000. Released "
+                   "models have larger ones: give one.",
+                   also={**ALSO, "base": 500.0}),
+        *_compared("never as many key heads as query heads",
+                   "A version passes that exchanges queries and keys where both have as many "
+                   "heads. Give a file with as many key heads as query heads, too.",
+                   also={"base": 5e6}),
         *_compared("asks for equality of frequencies",
                    "Right versions have frequencies in float32 or float64, which agree to one part "
                    "in 100 000. Allow a small difference.",

@@ -39,7 +39,7 @@ def _log_bias_cases(rng: Random) -> list[Case]:
     rows = torch.stack([torch.arange(6), shuffled(rng, 6, below=40).sort().values])
     many = torch.stack([shuffled(rng, 5, below=3000) for _ in range(3)])
     alone = case(torch.tensor([7, 40]), torch.tensor([3, 7, 8]), 2, torch.tensor([0.5, 1.5]))
-    far = torch.tensor([70_000, 257, 0, 40_003, 69_743, 20_011])
+    far = torch.tensor([99_990, 257, 0, 40_003, 99_733, 20_011])
     return [
         case(torch.tensor([9]), torch.arange(10), 4),
         case(torch.arange(5), torch.arange(5), 2),
@@ -49,8 +49,8 @@ def _log_bias_cases(rng: Random) -> list[Case]:
         case(rows[:, -3:], rows, 2),
         case(many[:, -2:], many, 4),
         case(many[:1, 4:], many[:1], 3),
-        case(torch.tensor([70_001, 40_003]), far, 2, torch.tensor([1 / 256, 1 / 64])),
-        case(torch.tensor([70_001]), far, 1, torch.tensor([2.5])),
+        case(torch.tensor([99_991, 40_003]), far, 2, torch.tensor([1 / 256, 1 / 64])),
+        case(torch.tensor([99_991]), far, 1, torch.tensor([2.5])),
         case(torch.tensor([5, 5, 2]), torch.tensor([2, 9, 5, 0, 5]), 2),
         alone,
         {**alone, "q_positions": torch.tensor([12, 60])},

@@ -65,6 +65,7 @@ def _cases(rng: Random) -> list[Case]:
         case(5, 5, 3), case(4, 4, 4, 4), case(6, 2, 6, 1), case(3, 1), case(1, 1), case(1, 1, 0),
         case(5, 0, 5), case(7, 3, 0, 7, 6), case(2, 2), case(9, 4, 4),
         case(20, *[rng.randint(1, 20) for _ in range(3)]), case(150, 149, 20), case(130, 130),
+        case(300, 300, 7),
     ]  # fmt: skip
 
 

@@ -20,11 +20,17 @@ from course_grading.specs.stretching.common import (
 )
 
 
-def _serve_by(stretches: Callable[[list[int], int], list[float]]) -> Callable[..., list[Tensor]]:
+def _by_base(dim: int, base: float, stretch: float) -> Tensor:
+    return frequencies_of(dim, raised(base, dim, stretch))
+
+
+def _serve_by(
+    stretches: Callable[[list[int], int], list[float]],
+    frequencies: Callable[[int, float, float], Tensor] = _by_base,
+) -> Callable[..., list[Tensor]]:
     """A server whose stretches follow from all lengths and the original one."""
     return lambda lengths, dim, base, original_length: [
-        frequencies_of(dim, raised(base, dim, stretch)).float()
-        for stretch in stretches(lengths, original_length)
+        frequencies(dim, base, stretch).float() for stretch in stretches(lengths, original_length)
     ]
 
 
@@ -123,6 +129,31 @@ EXERCISE = Repair(
                 "The stretch is n / original_length, with its fraction.",
                 _serve_by(lambda lengths, original: _never_below_1(
                     [n // original * original for n in lengths], original))),
+        Mistake("stretches rounded up",
+                "You round the stretch up to a whole number. The stretch is n / original_length, "
+                "with its fraction.",
+                _serve_by(lambda lengths, original: [
+                    max(1, -(-n // original)) for n in lengths])),
+        Mistake("stretches rounded to the nearest",
+                "You round the stretch to a whole number. The stretch is n / original_length, "
+                "with its fraction.",
+                _serve_by(lambda lengths, original: [
+                    max(1, round(n / original)) for n in lengths])),
+        Mistake("the base multiplied by the stretch itself",
+                "You multiply the base by the stretch. The published power of the stretch is no "
+                "fault: with dim / (dim - 2) the slowest pair is slowed by exactly the stretch.",
+                _serve_by(_never_below_1, lambda dim, base, stretch: (
+                    frequencies_of(dim, base * stretch)))),
+        Mistake("the power upside down",
+                "You raise the stretch to the power (dim - 2) / dim. The published power is no "
+                "fault: dim / (dim - 2).",
+                _serve_by(_never_below_1, lambda dim, base, stretch: (
+                    frequencies_of(dim, base * stretch ** ((dim - 2) / dim))))),
+        Mistake("interpolation",
+                "You divide all frequencies by the stretch. That is interpolation: dynamic NTK "
+                "raises the base, so that the fastest pair stays as it is.",
+                _serve_by(_never_below_1, lambda dim, base, stretch: (
+                    frequencies_of(dim, base) / stretch))),
         Mistake("the base raised again and again",
                 "Each long text raises the base that the long texts before it in the list have "
                 "raised already. Begin with the base that was given, for every text.",

@@ -73,9 +73,11 @@ def _alibi_cases(rng: Random) -> list[Case]:
         case(here, here, batch=2, dtype=torch.float32, size=1.0),
         case(torch.tensor([far]), torch.arange(far - 9, far + 1)),
         case(torch.arange(1001, 1007), torch.arange(995, 1007), batch=2, heads=3),
-        case(torch.tensor([4, 9, 30]), torch.tensor([0, 3, 8, 9, 27]), dtype=torch.float32),
+        case(
+            torch.tensor([4, 9, 30]), torch.tensor([0, 3, 8, 9, 27]), batch=2, dtype=torch.float32
+        ),
         case(torch.tensor([2007, 2003, 2007]), torch.tensor([2006, 1000, 2003, 1999, 1999, 2001])),
-        case(here, here, size=1.0),
+        case(here, here, batch=2, size=1.0),
         case(torch.tensor([7]), torch.tensor([7]), heads=1),
         repeated,
         case(torch.tensor([500, 1000]), steps, slopes=[1 / 256, 1 / 32]),

@@ -125,8 +125,8 @@ def _config_test(
 ):  # fmt: skip
     """Asks for texts of these lengths with a new config, and for a text with an older one."""
     new = {**SIZES, **sizes, "rope_parameters": {**STRETCHED, "rope_theta": base}}
-    asked = [(new, length) for length in lengths]
-    asked += [({**SIZES, "rope_theta": base}, 100)] * older
+    asked: list[tuple[Config, int]] = [(new, length) for length in lengths]
+    asked += [({**SIZES, "rope_theta": base}, 100)] * older + [(SIZES, 100)]
 
     def test_frequencies(function):
         for config, length in asked:

@@ -82,8 +82,8 @@ def _attention_cases(rng: Random) -> list[Case]:
 
     in_order, mixed = torch.arange(4), shuffled(rng, 6)
     padded = torch.tensor([[2, 0, 4, 1, 3], [0, 0, 0, 1, 2], [0, 1, 2, 0, 0]])
-    q_late = torch.tensor([[4, 9], [2, 1], [70_003, 70_001]])
-    k_late = torch.tensor([[9, 0, 4, 5, 12], [0, 2, 2, 1, 3], [70_002, 4, 70_001, 70_003, 69_999]])
+    q_late = torch.tensor([[4, 9], [2, 1], [99_993, 99_991]])
+    k_late = torch.tensor([[9, 0, 4, 5, 12], [0, 2, 2, 1, 3], [99_992, 4, 99_991, 99_993, 99_989]])
     far = torch.tensor([257, 2048, 40_001])
     newest = rng.randint(5, 20)
     extreme = case(2, torch.tensor([3, 1, 7, 2]), torch.tensor([1, 6, 0, 2]), head_dim=5)

@@ -40,12 +40,12 @@ def _phase_cases(rng: Random) -> list[Case]:
         plain,
         case(torch.tensor([0, 7, 40]), 8, 0.1),
         case(torch.stack([shuffled(rng, 5, 900), shuffled(rng, 5, 900)]), 16, -0.3),
-        case(torch.tensor([[[511, 513, 0, 513]], [[2049, 5003, 40_003, 70_001]]]), 4, 0.9),
+        case(torch.tensor([[[511, 513, 0, 513]], [[2049, 5003, 40_003, 99_991]]]), 4, 0.9),
         case(torch.tensor(6), 2, -0.9),
         case(torch.tensor([rng.randint(2, 900)]), 2 * rng.randint(8, 32), rng.uniform(0.05, 0.2)),
         {**plain, "phase": 0.5},
         {**plain, "dim": 6},
-        {**plain, "positions": torch.tensor([5, 1, 2, 60_000])},
+        {**plain, "positions": torch.tensor([5, 1, 2, 99_990])},
     ]
 
 

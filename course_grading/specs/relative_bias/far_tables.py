@@ -12,7 +12,7 @@ from torch import Tensor
 
 from course_grading.exercise import Case, Design, Mistake, Property
 from course_grading.exercise.domain import Number
-from course_grading.values import Other
+from course_grading.exercise.values import Other
 
 TEXT = 150
 STEEP = 40.0

@@ -48,7 +48,7 @@ def _bucket_cases(rng: Random) -> list[Case]:
     return [
         case(torch.tensor([0, 1, 3, 5, 10, 15]), 8, 16),
         repeated,
-        case(torch.tensor([16, 19, 127, 128, 129, 500, 100_000]), 32, 128),
+        case(torch.tensor([-500, 16, 19, 127, 128, 129, 100_000]), 32, 128),
         case(positions[:, None] - positions, 32, 128),
         case(positions[:, None] - positions - rng.randint(0, 9), 10, 60),
         case(torch.tensor(rng.randint(17, 90)), 32, 128),

@@ -71,12 +71,9 @@ def _compare_orders(
     assert bits(others, stretch, second) - bits(first, stretch, second) > least
 
 
-@mistake("no control",
-         "You look at the price after the same letters alone. A model to which all letters are "
-         "cheap passes. Compare with another text, in which nothing can be looked up.")  # fmt: skip
-def _test_price(bits: Bits) -> None:
+def _test_price(bits: Bits, bar: float) -> None:
     _, stretch, second = _tokens()
-    assert bits(second, stretch, second) < 4
+    assert bits(second, stretch, second) < bar
 
 
 @mistake("accepts every version",
@@ -127,6 +124,9 @@ EXERCISE = WriteTest(
                 "It looks up nothing: each letter is a copy of the one that stands at its place in "
                 "the first row. Let the second row begin elsewhere than the first: turn one of "
                 "the two rows round."),
+        Version("looks up, and saves little", False, _reader(hit=4.1, miss=4.5),
+                "It pays 0.4 bits less for each letter that it finds. The task asks for a bit: "
+                "look for a difference of nearly as much."),
         Version("looks up in the second row alone", False, _reader(skip=1)),
         Version("expects what stood before", False, _reader(back=True)),
     ),
@@ -144,9 +144,15 @@ EXERCISE = WriteTest(
                 "fixed distance, and looks up nothing, passes. Let the second row begin elsewhere.",
                 lambda bits: _compare_orders(bits, turned=0)),
         Mistake("asks for more than a bit",
-                "You ask for a larger difference than the task promises. A model reads that pays "
-                "one bit less per letter.",
+                "Your test refuses a model that pays 4.1 bits for a letter that it finds, and 5.5 "
+                "bits for the others. Either you ask for a larger difference than one bit, or you "
+                "compare a price with a fixed number of bits: the task says how much less a model "
+                "pays, and not how much it pays.",
                 lambda bits: _compare_orders(bits, least=1.5)),
+        Mistake("asks for too little",
+                "You accept a model that pays a little less for letters that it finds. The task "
+                "asks for a bit per letter: look for a difference of nearly as much.",
+                lambda bits: _compare_orders(bits, least=0.0)),
         Mistake("others instead of another order",
                 "Your control has other letters. A model that knows which letters occurred, and "
                 "not their order, passes. Keep the letters, and change their order.",
@@ -155,11 +161,15 @@ EXERCISE = WriteTest(
                 "Your stretch is so short that models pass which see a few dozen tokens. The task "
                 "says how far back a reader must find the letters.",
                 lambda bits: _compare_orders(bits, between=20)),
-        Mistake("a stretch of 100",
-                "A stretch of 100 lets models pass that see 128 tokens. The task says how far back "
+        Mistake("a stretch that 128 tokens reach across",
+                "Your stretch lets models pass that see 128 tokens. The task says how far back "
                 "a reader must find the letters.",
                 lambda bits: _compare_orders(bits, between=100)),
-        _test_price,
+        *(Mistake("no control",
+                  "You look at the price after the same letters alone. A model to which all "
+                  "letters are cheap passes. Compare with another text, in which nothing can be "
+                  "looked up.",
+                  lambda bits, bar=bar: _test_price(bits, bar)) for bar in (4.0, 5.0)),
         _test_number,
         _test_free,
     ),

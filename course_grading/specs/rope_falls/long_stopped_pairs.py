@@ -88,7 +88,7 @@ def _stop_cases(rng: Random) -> list[Case]:
         case(shuffled(rng, 5, below=90), 16, [0, 4, 5], 12, 100.0),
         case(torch.tensor([4]), 2, [0], 1, 10_000.0),
         case([50, 4, 9, 4, 50], 6, [2], 5, 30.0),  # unsorted, two positions twice
-        case(shuffled(rng, 5, below=300) + 90_000, 4, [0, 1], 40, 50.0),  # all pairs stop, far out
+        case(shuffled(rng, 5, below=300) + 99_700, 4, [0, 1], 47, 50.0),  # all pairs stop, far out
         case(shuffled(rng, 4, below=60), 10, [], 7, 100.0),  # none stops
         case(torch.arange(3) + 7, 6, [0, 2], 0, 20.0),
         case(torch.arange(7) + rng.randint(3000, 4000), 12, [5], 2, 3.0),

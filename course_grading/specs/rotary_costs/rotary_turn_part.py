@@ -152,12 +152,13 @@ def _part_cases(rng: Random) -> list[Case]:
         {**usual, "kind": proportional}, {**usual, "positions": usual["positions"] + 7},
         p_rope, {**p_rope, "rotary_dim": 4}, {**p_rope, "base": 100.0}, {**p_rope, "kind": own},
         far, {**far, "kind": proportional}, wide, {**wide, "rotary_dim": 32}, {**wide, "kind": own},
-        case(1, 8, 2, own), case(1, 8, 2, proportional), case(3, 8, 8, own, 100.0),
+        {**case(1, 8, 2, own), "positions": torch.tensor([0])},
+        case(1, 8, 2, proportional), case(3, 8, 8, own, 100.0),
         case(4, 12, 6, own, dtype=low), case(4, 12, 6, proportional, dtype=low),
         case(3, 10, 4, proportional, dtype=half), case(3, 10, 4, own, 500_000.0, dtype=half),
         case(4, 12, 6, own, below=900_000, dtype=double),
         case(4, 12, 6, proportional, below=900_000, dtype=double),
-        {**case(3, 8, 4, own), "positions": torch.tensor([3, 3, 900_003])},
+        {**case(3, 8, 4, own), "positions": torch.tensor([3, 3, 999_983])},
     ]  # fmt: skip
 
 

@@ -80,7 +80,7 @@ def _weight_cases(rng: Random) -> list[Case]:
     grouped = case(4, 2, 8, dim=5)
     return [
         grouped, case(1, 1, 8), case(3, 3, 6, dim=18), case(4, 2, 12, dim=10),
-        case(rng.choice([6, 9]), 3, 12, dim=7, dtype=torch.bfloat16), case(4, 1, 16, dim=3),
+        case(9, 3, 12, dim=7, dtype=torch.bfloat16), case(4, 4, 16, dim=rng.choice([3, 6])),
         case(2, 2, 2), case(2, 1, 4, dim=rng.choice([12, 20])),
         case(6, 3, 8, dim=7, dtype=torch.float64), case(2, 2, 4, dim=3, dtype=torch.float16),
         # the same weights, cut into fewer heads: the two numbers cannot change one at a time
@@ -129,6 +129,10 @@ EXERCISE = Implement(
                 "You convert from halves to neighbours. For one head of width 8 take the rows in "
                 "the order 0, 2, 4, 6, 1, 3, 5, 7. (At width 4 both directions are the same.)",
                 _converting(order=lambda head_dim: order_of(head_dim).argsort())),
+        Mistake("the second partners first",
+                "Your halves are exchanged: the rows 1, 3, 5, 7 come before 0, 2, 4, 6. The first "
+                "partner of each pair belongs to the first half.",
+                _converting(order=lambda head_dim: order_of(head_dim).roll(head_dim // 2))),
         Mistake("values converted, too",
                 "Values are not rotated. If their rows move, everything that is read out meets the "
                 "wrong columns of the output projection.",

@@ -42,7 +42,8 @@ def _page(
     *,
     start: Callable[[int], int] = lambda before: before,
     grid: Grid = _row_by_row,
-    first: Callable[[int], int] = lambda start: start,
+    first: Callable[[int], int | Tensor] = lambda start: start,
+    time: Callable[[Tensor], Tensor] = lambda row: 0 * row,
     goes_on: Callable[[int, int, int], int] = lambda start, rows, columns: (
         start + max(rows, columns)
     ),
@@ -55,7 +56,7 @@ def _page(
     def page_positions(before: int, rows: int, columns: int, after: int) -> Tensor:
         begins = start(before)
         row, column = grid(rows, columns)
-        picture = first(begins) + torch.stack([0 * row, row, column], dim=-1)[:, list(axes)]
+        picture = first(begins) + torch.stack([time(row), row, column], dim=-1)[:, list(axes)]
         later = goes_on(begins, rows, columns) + torch.arange(after)
         return result(torch.cat([text(torch.arange(before)), picture, text(later)]))
 
@@ -71,7 +72,7 @@ def _cases(rng: Random) -> list[Case]:
         case(4, 2, 3, 2), case(5, 2, 3, 2), case(4, 4, 3, 2), case(4, 2, 5, 2), case(4, 2, 3, 4),
         case(3, 7, 2, 3), case(0, 3, 5, 2), case(0, 6, 2, 4), case(6, 3, 3, 2), case(7, 1, 1, 3),
         case(2, 1, 8, 1), case(2, 9, 1, 2), case(3, 4, 6, 0), case(0, 2, 3, 0), case(1, 2, 4, 1),
-        case(700, 5, 31, 3), case(8, 33, 6, 640), drawn,
+        case(960, 5, 38, 3), case(8, 39, 6, 980), drawn,
     ]  # fmt: skip
 
 
@@ -119,6 +120,26 @@ EXERCISE = Implement(
                 "The first token after the picture has the largest position of the picture. It "
                 "must be one more.",
                 _page(goes_on=lambda start, rows, columns: start + max(rows, columns) - 1)),
+        Mistake("goes on one position late",
+                "The first token after the picture stands two after the largest position so far. "
+                "It must be one after it.",
+                _page(goes_on=lambda start, rows, columns: start + max(rows, columns) + 1)),
+        Mistake("the picture starts one position late",
+                "The picture starts two after the largest position of the text before it, which is "
+                "before - 1. It must be one after it.",
+                _page(start=lambda before: before + 1)),
+        *(Mistake("the time grows with the pieces",
+                  "The time of your picture grows from piece to piece. A picture is seen at one "
+                  "time: all its pieces have the start as their time.",
+                  _page(time=lambda row: torch.arange(len(row)), goes_on=goes_on))
+          for goes_on in (lambda start, rows, columns: start + max(rows, columns),
+                          lambda start, rows, columns: start + rows * columns)),
+        *(Mistake("rows and columns from 0",
+                  "The time of your picture is right. Its rows and columns are counted from 0: add "
+                  "the start to them, too.",
+                  _page(first=lambda start: torch.tensor([start, 0, 0]), goes_on=goes_on))
+          for goes_on in (lambda start, rows, columns: start + max(rows, columns),
+                          lambda start, rows, columns: max(start + 1, rows, columns))),
         Mistake("the picture starts at the last position of the text",
                 "The picture starts one after the largest position of the text before it, which "
                 "is before - 1.",

@@ -109,6 +109,26 @@ def _in_float32(row: Tensor, column: Tensor, dim: int, base: float) -> Tensor:
     return torch.cat([row.float()[:, None] * frequencies, column.float()[:, None] * frequencies], 1)
 
 
+def _with(ladder: Callable[[int, float], Tensor]) -> Angles:
+    """Angles in float32, from frequencies that `ladder` computes."""
+
+    def angles(row: Tensor, column: Tensor, dim: int, base: float) -> Tensor:
+        frequencies = ladder(dim, base).float()
+        return torch.cat(
+            [row.float()[:, None] * frequencies, column.float()[:, None] * frequencies], 1
+        )
+
+    return angles
+
+
+IN_FLOAT32 = (
+    _in_float32,
+    _with(lambda dim, base: base ** (-torch.arange(0, dim, 4).float() / dim)),
+    _with(lambda dim, base: base ** (-torch.arange(0, dim, 4).double() / dim)),
+)
+"""In several ways, each of which rounds otherwise."""
+
+
 def _in_place(x: Tensor, turned: Tensor) -> Tensor:
     x[...] = turned
     return x
@@ -219,10 +239,10 @@ EXERCISE = Implement(
                 COUNTS_ITSELF,
                 _rotation(places=lambda positions: (
                     torch.arange(len(positions))[:, None].expand(-1, 2)))),
-        Mistake("angles in float32",
-                "A float32 has about seven digits, and a row of 1000 leaves four of them behind "
-                "the point of an angle. Compute frequencies and angles in float64.",
-                _rotation(angles=_in_float32)),
+        *(Mistake("angles in float32",
+                  "A float32 has about seven digits, and a row of 1000 leaves four of them behind "
+                  "the point of an angle. Compute frequencies and angles in float64.",
+                  _rotation(angles=angles)) for angles in IN_FLOAT32),
         _angles_in_its_dtype,
         Mistake("result no longer in x's dtype",
                 "The result is float64, whatever x is. End with .to(x.dtype).",

@@ -35,6 +35,16 @@ def _leftover_to_the_last(sections: Sections) -> Sections:
     return [i % n if i // n < sections[i % n] else n - 1 for i in range(sum(sections))]
 
 
+def _leftover_to_the_next(sections: Sections) -> Sections:
+    n = len(sections)
+    return [i % n if i // n < sections[i % n] else (i + 1) % n for i in range(sum(sections))]
+
+
+def _of_three(sections: Sections) -> Sections:
+    counts = [*sections, 0][:3]
+    return [i % 3 if i // 3 < counts[i % 3] else 0 for i in range(sum(sections))]
+
+
 def _skipping(sections: Sections) -> Sections:
     left, found = list(sections), []
     while any(left):
@@ -119,6 +129,18 @@ EXERCISE = Implement(
                 "rule gives this turn to the first axis, and the next pair i still goes to axis "
                 "i % n. For sections 5, 3, 1 the two rules differ.",
                 _chosen(in_turn=_skipping)),
+        Mistake("left over to the axis after it",
+                "Where an axis has no pairs left, your turn goes to the axis after it, whether "
+                "that one has pairs left or not. It goes to the first axis.",
+                _chosen(in_turn=_leftover_to_the_next)),
+        Mistake("always three axes in turn",
+                "Your axes take turns as if there were three. There are as many as `sections` has "
+                "entries.",
+                _chosen(in_turn=_of_three)),
+        Mistake("axes counted from 1",
+                "The first axis is axis 0.",
+                _chosen(lambda sections: [axis + 1 for axis in _in_a_row(sections)],
+                        lambda sections: [axis + 1 for axis in _in_turn(sections)])),
         Mistake("in turn up to the shortest section",
                 "You end the turns when the shortest section is full. An axis that has pairs left "
                 "still has its turns.",

@@ -157,7 +157,16 @@ def _causal(picture: Tensor) -> Tensor:
     return _together(picture) & torch.ones(len(picture), len(picture)).tril().bool()
 
 
-SIZES: list[Size] = [(2, 3), (4, 2), (1, 3)]
+def _of_one_size_together(q: Tensor, k: Tensor, sizes: list[Size]) -> Tensor:
+    kinds = torch.tensor([sizes.index(size) for size in sizes])[_of_texts(sizes)]
+    return _scored(seen=lambda picture: _together(kinds))(q, k, sizes)
+
+
+def _in_half_precision(q: Tensor, k: Tensor, sizes: list[Size]) -> Tensor:
+    return _right(q, k, sizes).bfloat16().float()
+
+
+SIZES: list[Size] = [(2, 3), (4, 2), (1, 3), (2, 3)]
 
 
 def _drawn(count: int, dim: int, ones: bool) -> tuple[Tensor, Tensor]:
@@ -182,14 +191,15 @@ def _of_the_first(expected: Tensor, sizes: list[Size]) -> Tensor:
 
 def _compare(
     scores: Scores, sizes: tuple[list[Size], ...] = (SIZES,), dim: int = 8, ones: bool = False,
-    expected: Scores = _right,
+    expected: Scores = _right, alike: bool = False, off: float = 1e-3,
     compared: Callable[[Tensor, list[Size]], Tensor] = lambda expected, sizes: expected == expected,
 ) -> None:  # fmt: skip
     for some in sizes:
         q, k = _drawn(sum(r * c for r, c in some), dim, ones)
+        k = q if alike else k
         wanted = expected(q, k, list(some))
         at = compared(wanted, some)
-        assert torch.allclose(scores(q, k, list(some))[at], wanted[at], atol=1e-3)
+        assert torch.allclose(scores(q, k, list(some))[at], wanted[at], rtol=0, atol=off)
 
 
 def _compared(name: str, why: str, *choices: dict[str, Any]) -> Iterator[Mistake]:
@@ -266,8 +276,7 @@ EXERCISE = WriteTest(
                 "All its pairs turn by row + column. Compare pieces whose row and column add up to "
                 "the same number."),
         Version("turned the wrong way", False, _scored(apart=torch.neg),
-                "Its scores are right where queries and keys are the same vectors. Give different "
-                "vectors."),
+                "Its scores are right where all vectors are alike. Give different vectors."),
         Version("distances without a sign", False, _scored(apart=torch.abs),
                 "It is right where a key stands above and to the left of its query. Compare all "
                 "scores, with queries and keys that are different vectors."),
@@ -281,15 +290,24 @@ EXERCISE = WriteTest(
                 "It hides later pieces. Within a picture, every piece sees all pieces."),
         Version("not divided by the root of the width", False, _scored(divisor=lambda dim: 1.0),
                 "Compare a score with a number of your own."),
+        Version("pictures of one size see each other", False, _of_one_size_together,
+                "It takes pictures of one size for the same picture. Give two of them, and compare "
+                "the scores between them with minus infinity."),
+        Version("a row for each key", False, lambda q, k, sizes: _right(q, k, sizes).mT,
+                "Queries stand in its columns and keys in its rows. It is right where queries and "
+                "keys are the same vectors: give others."),
+        Version("rounded to bfloat16", False, _in_half_precision,
+                "Its scores are off by up to a few thousandths of themselves. Right versions agree "
+                "to 0.001: allow no more."),
     ),
     hints=(
         "Write a right version of your own, slowly and in loops: for each pair of pieces, the row, "
         "the column and the picture of both. Compare all scores with it.",
         "Which inputs would hide a fault? A square picture, a single picture, pictures of one "
         "width, a head of four columns, and vectors of ones each hide at least one of them.",
-        "One call can find all wrong versions: sizes [(2, 3), (4, 2), (1, 3)], random q and k of "
-        "shape (17, 8), and torch.allclose with atol=0.001 against your own scores. Minus infinity "
-        "is equal to minus infinity there.",
+        "One call can find all wrong versions: sizes [(2, 3), (4, 2), (1, 3), (2, 3)], random q "
+        "and k of shape (23, 8), and torch.allclose with rtol=0 and atol=0.001 against your own "
+        "scores. Minus infinity is equal to minus infinity there.",
     ),
     mistakes=(
         *_compared("square pictures alone",
@@ -313,6 +331,18 @@ EXERCISE = WriteTest(
                    "With vectors of ones a score is the same if rows and columns change places, "
                    "and if a distance changes its sign. Give different numbers.",
                    {"ones": True}),
+        *_compared("queries that are the keys",
+                   "Your queries and keys are the same vectors. A version passes that returns a "
+                   "row for each key: give different vectors.",
+                   {"alike": True}),
+        *_compared("allows too much",
+                   "A version passes that is off by a few thousandths. Right versions agree to "
+                   "0.001: allow no more.",
+                   {"off": 0.05}),
+        *_compared("no two pictures of one size",
+                   "A version passes that takes pictures of one size for the same picture. Give "
+                   "two of them, and compare the scores between them.",
+                   {"sizes": (SIZES[:3],)}),
         *_compared("one pair for each axis",
                    "With head_dim = 4 each axis has one pair, whose frequency is 1. Give a wider "
                    "head, so that the other frequencies are seen.",

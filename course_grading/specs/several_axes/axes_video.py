@@ -37,6 +37,14 @@ def _left_over_to_the_last(sections: tuple[int, int, int]) -> list[int]:
     return [i % 3 if i // 3 < sections[i % 3] else 2 for i in range(sum(sections))]
 
 
+def _left_over_to_the_next(sections: tuple[int, int, int]) -> list[int]:
+    left, axes = list(sections), []
+    for pair in range(sum(sections)):
+        axes.append(next(a % 3 for a in range(pair, pair + 3) if left[a % 3]))
+        left[axes[-1]] -= 1
+    return axes
+
+
 def _one_after_the_other(sections: tuple[int, int, int]) -> list[int]:
     return [axis for axis, count in enumerate(sections) for _ in range(count)]
 
@@ -100,12 +108,24 @@ def _scale(x, size, seconds, per_second, sections, base):
     return roundings(x, halves, twice(position[:, axes] * _ladder(axes, base)))
 
 
-def _in_float32(x, size, seconds, per_second, sections, base):
-    frame, row, column = _in_order(*size).T
-    position = torch.stack([frame * seconds * per_second, row, column], dim=1)
-    axes, dim = _in_turn(sections), x.shape[-1]
-    frequencies = 1.0 / base ** (torch.arange(0, dim, 2).float() / dim)
-    return turn(x, position[:, axes] * frequencies, twice, halves)
+def _in_float32(ladder: Callable[[int, float], Tensor]) -> Video:
+    """The rotation with angles in float32, from frequencies that `ladder` computes."""
+
+    def turn_video(x, size, seconds, per_second, sections, base):
+        frame, row, column = _in_order(*size).T
+        position = torch.stack([frame * seconds * per_second, row, column], dim=1).float()
+        axes, dim = _in_turn(sections), x.shape[-1]
+        return turn(x, position[:, axes] * ladder(dim, base).float(), twice, halves)
+
+    return turn_video
+
+
+IN_FLOAT32 = (
+    lambda dim, base: 1.0 / base ** (torch.arange(0, dim, 2).float() / dim),
+    lambda dim, base: base ** (-torch.arange(0, dim, 2).float() / dim),
+    lambda dim, base: base ** (-torch.arange(0, dim, 2).double() / dim),
+)
+"""Frequencies in several ways, each of which rounds otherwise."""
 
 
 def _in_place(x: Tensor, turned: Tensor) -> Tensor:
@@ -136,6 +156,8 @@ def _cases(rng: Random) -> list[Case]:
         case(1, 3, (30, 2, 3), 1.1, 25.0, (4, 4, 4), dtype=torch.bfloat16),
         case(2, 1, (45, 1, 3), 0.1, 10.0, dtype=torch.float16),
         case(1, 1, (3, 2, 3), 0.4, 7.0, (24, 20, 20), 500_000.0), drawn,
+        # where an axis has none left, the next axis still has some
+        case(1, 2, (3, 2, 2), 0.8, 3.5, (5, 1, 2)), case(2, 1, (2, 3, 2), 0.6, 2.0, (8, 1, 4)),
         {**usual, "seconds": 0.45}, {**usual, "per_second": 2.0}, {**usual, "base": 300.0},
         {**usual, "size": (2, 3, 4)}, {**usual, "size": (3, 4, 2)},
         {**usual, "sections": (6, 2, 2)}, {**usual, "x": usual["x"].double() / 3},
@@ -216,6 +238,10 @@ EXERCISE = Implement(
                 "Where an axis has no pairs left, its turn goes to the first axis, which is time. "
                 "In yours it goes to the last one.",
                 _turned(axes_of=_left_over_to_the_last)),
+        Mistake("left over to the next axis",
+                "Where an axis has no pairs left, you go on with the next axis that has some. Its "
+                "turn goes to the time, even if another axis has pairs left.",
+                _turned(axes_of=_left_over_to_the_next)),
         Mistake("a ladder for each axis",
                 "Each axis of yours begins with frequency 1. Here all pairs share one ladder, "
                 "base^(-2i / head_dim), whichever axis they go by.",
@@ -231,10 +257,10 @@ EXERCISE = Implement(
                 "torch.arange(n) * 0.7 is in float32, which has seven digits, and far frames make "
                 "much of the rest. Convert to float64 first: torch.arange(n).double() * 0.7.",
                 _turned(time=lambda frame, seconds, each: (frame * seconds * each).double())),
-        Mistake("angles in float32",
-                "A float32 has about seven digits, and a time of 1000 leaves four of them behind "
-                "the point of an angle. Compute frequencies and angles in float64.",
-                _in_float32),
+        *(Mistake("angles in float32",
+                  "A float32 has about seven digits, and a time of 1000 leaves four of them behind "
+                  "the point of an angle. Compute frequencies and angles in float64.",
+                  _in_float32(ladder)) for ladder in IN_FLOAT32),
         Mistake("result no longer in x's dtype",
                 "The result is float64, whatever x is. End with .to(x.dtype).",
                 lambda x, *more: _reference(x.double(), *more)),

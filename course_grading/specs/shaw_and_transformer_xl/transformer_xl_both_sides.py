@@ -47,7 +47,7 @@ def _both_side_cases(rng: Random) -> list[Case]:
         case(3, 2, 6, dim=5, dtype=torch.bfloat16),
         case(2, 1, 3, dim=7, dtype=torch.bfloat16, vectors=single),
         case(1, 3, 2, dtype=double, vectors=single),
-        case(2, 1, 4, dtype=double),
+        case(2, 2, 4, dtype=double),
     ]
 
 

@@ -31,8 +31,8 @@ def _encoding_cases(rng: Random) -> list[Case]:
         case(torch.tensor([0, 7, 40]), 8),
         case(torch.arange(4), 6, base=100.0),
         case(torch.stack([shuffled(rng, 5, 500), shuffled(rng, 5, 500)]), 16),
-        case(torch.tensor([rng.randint(2, 900)]), 2 * rng.randint(16, 32), base=500_000),
-        case(torch.tensor([[[511, 513, 0, 513]], [[2049, 5003, 40_003, 70_001]]]), 4),
+        case(torch.tensor([rng.randint(2, 900)]), 2 * rng.randint(16, 32), base=1_000_000),
+        case(torch.tensor([[[511, 513, 0, 513]], [[2049, 5003, 40_003, 99_991]]]), 4),
         case(torch.tensor(6), 2, base=10.0),
         case(torch.tensor([3, 1, 9]), 2, base=50.0),
         case(torch.tensor(8), 6, base=500.0),
@@ -41,7 +41,8 @@ def _encoding_cases(rng: Random) -> list[Case]:
         case(torch.tensor([0]), 2 * rng.randint(3, 20) + 1, base=50.0),
         {**plain, "base": 500.0},
         {**plain, "dim": 6},
-        {**plain, "positions": torch.tensor([0, 1, 70_000])},
+        {**plain, "dim": 64},
+        {**plain, "positions": torch.tensor([0, 1, 99_990])},
         {**plain, "positions": torch.tensor([5, 1, 2])},
     ]
 

@@ -126,14 +126,14 @@ def _half_precision_cases(rng: Random) -> list[Case]:
         case(torch.tensor([[7, 300, 1001], [2049, 3, 777]]), batch=2, noise=0.1),
         case(torch.tensor([2 * rng.randint(200, 2000) + 1]), dim=16),
         case(torch.arange(4), dtype=torch.float32, noise=1.0),
-        case(many, dim=6, base=500_000),
-        case(torch.tensor([2049, 4099, 40_001, 70_003]), batch=3, dim=10, noise=0.1),
-        case(torch.tensor([2047, 2049, 4099, 4099]), dim=6, dtype=torch.float16, base=500_000.0),
+        case(many, dim=6, base=1_000_000),
+        case(torch.tensor([2049, 4099, 40_001, 99_993]), batch=3, dim=10, noise=0.1),
+        case(torch.tensor([2047, 2049, 4099, 4099]), 6, 2, dtype=torch.float16, base=500_000.0),
         case(many, dim=4, dtype=torch.float16),
         case(many, batch=2, dim=4, dtype=torch.float32, base=10.0),
         case(many, batch=3, dim=4, dtype=torch.float64, noise=1.0, base=500.0),
         {**plain, "base": 500.0},
-        {**plain, "positions": torch.tensor([0, 7, 2, 70_003])},
+        {**plain, "positions": torch.tensor([0, 7, 2, 99_993])},
     ]
 
 

@@ -46,7 +46,7 @@ def _interpolation_cases(rng: Random) -> list[Case]:
         return {"positions": positions, "scale": scale, "dim": dim, "base": base}
 
     batch = torch.stack([shuffled(rng, 4, 300) for _ in range(2)])
-    far = torch.tensor([[[0], [rng.randint(70_000, 100_000)], [2049]]])
+    far = torch.tensor([[[0], [rng.randint(90_001, 100_000)], [2049]]])
     three = case(torch.tensor([1, 5, 90]), 4.0, 8, 10_000.0)
     return [
         three,

@@ -46,6 +46,11 @@ def _earliest(
 _reference = _earliest()
 
 
+def _full_on_top_alone(layers: Layers) -> Layers:
+    *lower, top = layers
+    return [top, *(layer for layer in reversed(lower) if layer[1] is not None)]
+
+
 def _best_layer(layers: Layers, position: int) -> int:
     return min(_reference([layer], position) for layer in layers)
 
@@ -62,7 +67,7 @@ def _cases(rng: Random) -> list[Case]:
 
     full: Layer = (FULL, None)
     gemma = [*[window(1024)] * 5, full]
-    far = rng.randint(60_000, 90_000)
+    far = rng.randint(90_000, 100_000)
     return [
         case(100, window(8), window(8), window(8)),
         case(50, window(8), window(8), window(8)), case(20, window(8), window(8), window(8)),
@@ -133,5 +138,31 @@ EXERCISE = Implement(
         Mistake("how far back, and not where",
                 "You return how many positions back this is. The task asks for the position.",
                 _earliest(result=lambda position, earliest: position - earliest)),
+        Mistake("how many positions, and not where",
+                "You return how many positions the top layer can depend on. The task asks for the "
+                "earliest of them.",
+                _earliest(result=lambda position, earliest: position - earliest + 1)),
+        Mistake("without the bottom layer",
+                "You leave the bottom layer out. It sees tokens, and what the layer above makes of "
+                "them comes from as far back as the bottom layer sees.",
+                _earliest(order=lambda layers: layers[:0:-1])),
+        Mistake("without the top layer",
+                "You leave the top layer out. The way back begins with what it sees itself.",
+                _earliest(order=lambda layers: layers[-2::-1])),
+        *(Mistake("one layer too many",
+                  "You go back through one layer more than there are. Each layer of the list takes "
+                  "one step.",
+                  _earliest(order=order))
+          for order in (lambda layers: [*layers[::-1], layers[0]],
+                        lambda layers: [*layers[::-1], layers[-1]])),
+        Mistake("the beginning of a chunk taken into the chunk before",
+                "A position that is a multiple of the chunk's size is the first of its own chunk. "
+                "You go back to the chunk before: compute position // size, not "
+                "(position - 1) // size.",
+                _earliest(chunk=lambda position, size: max(0, (position - 1) // size * size))),
+        Mistake("full layers left out below the top",
+                "You reach position 0 only if the top layer sees everything. One full layer is "
+                "enough, wherever it stands.",
+                _earliest(order=_full_on_top_alone)),
     ),
 )  # fmt: skip

@@ -47,6 +47,18 @@ def _largest_of_keys(scores: Tensor) -> Tensor:
     return raised / raised.sum(dim=-1, keepdim=True)
 
 
+def _with_hidden(filled: float, least: float = -torch.inf) -> Callable[[Tensor, Tensor], Tensor]:
+    """Weights with another score than minus infinity for hidden keys, or with a lowest score."""
+
+    def weights_with_sinks(scores: Tensor, sinks: Tensor) -> Tensor:
+        hidden = scores == -torch.inf
+        raised = scores.masked_fill(hidden, filled).clamp(min=least)
+        found = _reference(raised, sinks)
+        return found.masked_fill(hidden, 0) if filled == -torch.inf else found
+
+    return weights_with_sinks
+
+
 def _as_a_weight(scores: Tensor, sinks: Tensor) -> Tensor:
     raised = scores.exp()
     return raised / (raised.sum(dim=-1, keepdim=True) + sinks[:, None, None])
@@ -69,9 +81,9 @@ def _scale(scores: Tensor, sinks: Tensor) -> Tensor:
 def _cases(rng: Random) -> list[Case]:
     def case(
         batch: int, heads: int, queries: int, keys: int, dtype: torch.dtype = torch.float32,
-        size: float = 1.5, causal: bool = False, sink: float = 0.5,
+        size: float = 1.5, causal: bool = False, sink: float = 0.5, offset: float = 0.0,
     ) -> Case:  # fmt: skip
-        scores = size * normal(rng, batch, heads, queries, keys, dtype=dtype)
+        scores = offset + size * normal(rng, batch, heads, queries, keys, dtype=dtype)
         if causal:
             later = torch.ones(queries, keys).triu(keys - queries + 1) == 1
             scores = scores.masked_fill(later, -torch.inf)
@@ -85,6 +97,10 @@ def _cases(rng: Random) -> list[Case]:
         unseen, case(2, 4, 4, 3, sink=4.0), case(2, 2, 3, 5, sink=-9.0),
         case(1, 3, 2, 4, size=400.0), case(1, 3, 2, 4, sink=300.0), case(1, 3, 2, 4, sink=-300.0),
         case(1, 5, 3, 8, torch.float64, size=900.0), case(1, 1, 1, 1), case(3, 3, 3, 3),
+        # far from 0, so that no number stands for minus infinity, and none for infinity
+        case(2, 2, 3, 4, sink=-3000.0, offset=-3000.0), case(1, 4, 2, 5, sink=3000.0, offset=3000),
+        case(2, 2, 4, 3, torch.float64, causal=True, sink=-19_990.0, offset=-19_990.0),
+        case(1, 3, 3, 5, torch.float64, causal=True, sink=19_990.0, offset=19_990.0),
         {**usual, "sinks": usual["sinks"].flip(0)}, {**usual, "scores": usual["scores"] + 1.5},
     ]  # fmt: skip
 
@@ -143,6 +159,16 @@ EXERCISE = Implement(
                 "The exponential of a large score is infinite, and infinity divided by infinity is "
                 "nan. Subtract the largest of all scores and the sink first, or use softmax.",
                 _with_column(soft=_exponentials)),
+        Mistake("a number in place of minus infinity",
+                "You give hidden keys a number as their score. A key that may be seen can have a "
+                "score as low as that, and then a hidden key takes weight from it. Leave minus "
+                "infinity as it is: its exponential is 0.",
+                _with_hidden(-10_000)),
+        *(Mistake("scores cut off",
+                  "You raise low scores to some number, so that keys of different scores get the "
+                  "same weight. Subtract the largest of the scores and the sink, or use softmax, "
+                  "which does so: then no score is too low or too high.",
+                  _with_hidden(-torch.inf, least)) for least in (-1000, -10_000)),
         Mistake("nan where a query sees no key",
                 "All scores of such a query are minus infinity. Then a softmax over the keys alone "
                 "is nan, and so is a score minus the largest score of the keys. Let the sink take "

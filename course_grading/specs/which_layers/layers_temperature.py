@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from random import Random
 
 import torch
@@ -39,6 +40,10 @@ def _scaling(
 
 
 _reference = _scaling()
+
+
+def _by_the_reciprocal(places: Tensor, length: int, dtype: torch.dtype) -> Tensor:
+    return (places.to(dtype) * torch.tensor(1 / length, dtype=dtype)).floor()
 
 
 @mistake("positions in the dtype of q",
@@ -87,13 +92,16 @@ def _cases(rng: Random) -> list[Case]:
     rows = torch.stack([shuffled(rng, 5, 200), shuffled(rng, 5, 200), torch.arange(5) + 60])
     usual = case(2, 3, torch.arange(12), 4)
     return [
-        usual, case(1, 2, edges, 8192), case(2, 4, edges, 8192, 0.25, torch.bfloat16, 8),
+        usual, case(2, 3, edges, 8192), case(2, 4, edges, 8192, 0.25, torch.bfloat16, 8),
         case(3, 2, rows, 16), case(3, 3, rows, 50, 0.5), case(1, 3, rows[:1], 7, 1.0),
         case(2, 1, late + torch.arange(4), 16_384, dtype=torch.float16),
         case(1, 2, torch.tensor([2049, 2047, 4094, 0, 0, 6143]), 2048, dtype=torch.float16),
         case(2, 5, torch.tensor([300, 511, 255, 1022]), 256, 0.4, torch.bfloat16, 16),
         case(1, 1, torch.tensor([0]), 1), case(2, 2, torch.arange(3), 1, 0.3, head_dim=1),
         case(2, 3, shuffled(rng, 9, 4000), rng.randint(20, 60), 0.2, torch.bfloat16, 32),
+        # (p + 1) * (1 / floor_scale) is a little below the whole number that it should be
+        case(2, 2, torch.tensor([47, 48, 49, 97]), 49, 1.0),
+        case(2, 2, torch.tensor([[213, 106, 105], [107, 427, 428]]), 107, 0.7),
         {**usual, "positions": usual["positions"] + 9}, {**usual, "floor_scale": 3},
         {**usual, "attn_scale": 0.05},
     ]  # fmt: skip
@@ -135,6 +143,23 @@ EXERCISE = Implement(
                 "You round (p + 1) / floor_scale to the nearest whole number, so that steps begin "
                 "half a step early. Round down.",
                 _scaling(steps=lambda places, length: (places.double() / length).round())),
+        Mistake("rounded up",
+                "You round (p + 1) / floor_scale up, so that steps begin nearly floor_scale "
+                "positions early. Round down.",
+                _scaling(steps=lambda places, length: (places.double() / length).ceil())),
+        *(Mistake("multiplied by 1 / floor_scale",
+                  "1 / floor_scale is rounded, so that (p + 1) * (1 / floor_scale) may be a little "
+                  "below a whole number where it should reach it, as for 49 * (1 / 49). Divide "
+                  "whole numbers with //.",
+                  _scaling(steps=partial(_by_the_reciprocal, dtype=dtype)))
+          for dtype in (torch.float64, torch.float32)),
+        Mistake("the first step without effect",
+                "Your logarithm is that of the number of steps, but at least of 1, so that the "
+                "factor is still 1 after the first step. The formula has ln(1 + steps).",
+                _scaling(rises=lambda steps, scale: 1 + scale * steps.clamp(min=1).log())),
+        Mistake("a logarithm of base 10",
+                "ln is the natural logarithm: torch.log or torch.log1p.",
+                _scaling(rises=lambda steps, scale: 1 + scale * (1 + steps).log10())),
         Mistake("the logarithm without its 1",
                 "You take the logarithm of the number of steps. It is minus infinity where no step "
                 "is complete. The formula has ln(1 + steps).",

@@ -56,6 +56,16 @@ def _layers(
 FULL, WINDOW = "full_attention", "sliding_attention"
 
 
+def _type_before(*keys: str) -> Callable[[Config], list[int]]:
+    """The layers that rotate, if the model type decides before these keys."""
+
+    def rotating_layers(config: Config) -> list[int]:
+        left_out = keys if config["model_type"] == "cohere2" else ()
+        return _layers()({key: value for key, value in config.items() if key not in left_out})
+
+    return rotating_layers
+
+
 def _cases(rng: Random) -> list[Case]:
     def case(model_type: str, layers: int, **keys: Any) -> Case:
         return {"config": {"model_type": model_type, "num_hidden_layers": layers, **keys}}
@@ -76,6 +86,9 @@ def _cases(rng: Random) -> list[Case]:
              no_rope_layer_interval=3),
         case("llama4_text", 7, no_rope_layer_interval=rng.choice([2, 4]), layer_types=every(3, 7)),
         case("llama4_text", 3, no_rope_layer_interval=1),
+        # the model type does not do what the list or the interval says
+        case("cohere2", 4, no_rope_layers=[1, 0, 0, 1], layer_types=[FULL, WINDOW, WINDOW, FULL]),
+        case("cohere2", 5, no_rope_layer_interval=2, layer_types=every(3, 5)),
         case("smollm3", 4, no_rope_layers=[0, 0, 0, 0]),
         case("smollm3", 3, no_rope_layers=[1, 1, 1], no_rope_layer_interval=2),
         case("llama4_text", 6, no_rope_layer_interval=8),
@@ -120,6 +133,15 @@ EXERCISE = Implement(
                 "Some configs have both keys. Then `no_rope_layers` decides, and the interval is "
                 "not looked at.",
                 _layers(list_first=False)),
+        Mistake("the model type first",
+                "Your cohere2 goes by its windows, whatever else its config says. Where "
+                "`no_rope_layers` or `no_rope_layer_interval` stands, it decides alone, in every "
+                "model type.",
+                _type_before("no_rope_layers", "no_rope_layer_interval")),
+        Mistake("the model type before the interval",
+                "Your cohere2 goes by its windows where its config has an interval. Where "
+                "`no_rope_layer_interval` stands, it decides alone, in every model type.",
+                _type_before("no_rope_layer_interval")),
         Mistake("the interval left out",
                 "Where `no_rope_layer_interval` stands without a list, some layers do not rotate.",
                 _layers(counted=_always)),

@@ -36,8 +36,8 @@ def _by_distance(
 _layer = _by_distance()
 
 
-def _each(layer: Layer) -> Masks:
-    return lambda q, k, windows: [layer(q, k, window) for window in windows]
+def _each(layer: Layer, result: Callable[[list[Tensor]], list[Tensor]] = list) -> Masks:
+    return lambda q, k, windows: result([layer(q, k, window) for window in windows])
 
 
 def _given(change: Callable[[Windows], Windows]) -> Masks:
@@ -95,6 +95,15 @@ def _first_for_full(windows: Windows) -> Windows:
     return [given[0] if window is None and given else window for window in windows]
 
 
+def _longest_for_full(windows: Windows) -> Windows:
+    longest = max((window for window in windows if window is not None), default=None)
+    return [longest if window is None else window for window in windows]
+
+
+def _cut_from_a_square(q_positions, k_positions, window):
+    return _layer(k_positions, k_positions, window)[: len(q_positions)]
+
+
 def _long_as_full_with_future(q_positions, k_positions, window):
     mask = _layer(q_positions, k_positions, window)
     long = window is not None and window > q_positions.max() - k_positions.min()
@@ -130,13 +139,15 @@ WINDOWS: tuple[Windows, ...] = ([3, None, 6, 6, 1], [None, 40, 2])
 def _compare(
     masks: Masks, q: Tensor = QUERIES, k: Tensor = KEYS, asked: tuple[Windows, ...] = WINDOWS,
     expected: Masks = _right, rows: slice = slice(None), layers: slice = slice(None),
+    counted: bool = True, dtype_seen: bool = True,
 ) -> None:  # fmt: skip
     for windows in asked:
         found = masks(q, k, list(windows))
-        assert len(found) == len(windows)
-        pairs = list(zip(found, expected(q, k, windows), strict=True))
+        assert not counted or len(found) == len(windows)
+        pairs = list(zip(found, expected(q, k, windows), strict=False))
         for mask, wanted in pairs[layers]:
-            assert torch.equal(mask[rows], wanted[rows])
+            assert not dtype_seen or mask.dtype == torch.bool
+            assert torch.equal(mask[rows] != 0, wanted[rows])
 
 
 def _compared(name: str, why: str, *choices: dict[str, Any]) -> Iterator[Mistake]:
@@ -150,7 +161,7 @@ def _compared(name: str, why: str, *choices: dict[str, Any]) -> Iterator[Mistake
          "shape: compare each mask place by place, with `assert`.")  # fmt: skip
 def _test_shapes(masks: Masks) -> None:
     found = masks(QUERIES, KEYS, [3, None])
-    assert len(found) == 2 and all(mask.shape == (3, 11) for mask in found)
+    assert all(mask.shape == (3, 11) for mask in found)
 
 
 @mistake("refuses every version",
@@ -218,6 +229,31 @@ EXERCISE = WriteTest(
                 "sees itself. Its first layer is right: look at the others."),
         Version("no mask at all for a long window", False, _each(_long_as_full_with_future),
                 "Give a window that is longer than the text, too, with keys after a query."),
+        Version("full layers have the longest window", False, _given(_longest_for_full),
+                "It is right where a window is longer than the text. Give a list with None and "
+                "with windows that are shorter, and a key before all of these windows."),
+        Version("the last layer sees everything", False,
+                _given(lambda windows: [*windows[:-1], None]),
+                "Only its last mask is wrong. End a list with a window that is shorter than the "
+                "text."),
+        Version("a window of 1 sees nothing", False,
+                _each(_by_distance(lambda d, w: _near(d, w) & (w > 1))),
+                "A window of 1 is the query's own position: give one."),
+        Version("a window of 1 sees two positions", False,
+                _each(_by_distance(lambda d, w: _near(d, max(2, w)))),
+                "A window of 1 is the query's own position and nothing else: give one, and a key "
+                "right before a query."),
+        Version("the first rows of a square mask", False, _each(_cut_from_a_square),
+                "It makes a row for each key, and returns the first of them. It is right where "
+                "queries stand where the first keys stand: give fewer queries than keys, as with a "
+                "cache."),
+        Version("a mask too many", False, _each(_layer, lambda masks: [*masks, masks[-1]]),
+                "All its masks are right, but it returns one more than there are layers. Compare "
+                "the numbers, or use zip with strict=True."),
+        Version("1 and 0 instead of True and False", False,
+                _each(_layer, lambda masks: [mask.float() for mask in masks]),
+                "Its masks have the right numbers, in float32. Added to scores, or given to "
+                "torch.where, they do something else than bools: compare dtypes, too."),
     ),
     hints=(
         "Write down by hand what few queries see, such as [3, 9] with the keys [2, 3, 4, 8, 9, "
@@ -241,13 +277,29 @@ EXERCISE = WriteTest(
                    "Each of your lists has one layer. Versions pass that give a layer the window "
                    "of another one: ask for several layers at once.",
                    {"asked": ([3], [None], [1], [6], [40])}),
+        *_compared("the queries are the keys",
+                   "Your queries stand where your keys stand. A version passes that returns the "
+                   "first rows of a square mask: give fewer queries than keys, as with a cache.",
+                   {"q": KEYS}),
+        *_compared("no window of 1",
+                   "Versions pass that treat a window of 1 otherwise: give one. It is the query's "
+                   "own position.",
+                   {"asked": ([3, None, 6, 6, 2], [None, 40, 2])}),
+        *_compared("dtypes not looked at",
+                   "A version passes whose masks have 1 and 0 in float32. Compare dtypes, too.",
+                   {"dtype_seen": False}),
+        *_compared("masks not counted",
+                   "A version passes that returns a mask too many. Compare the numbers, or use zip "
+                   "with strict=True.",
+                   {"counted": False}),
         *_compared("no layer without a window",
                    "You give no None, so that versions pass whose full layers are wrong.",
                    {"asked": ([3, 9, 6, 6, 1], [4, 40, 2])}),
         *_compared("no key after the last query",
                    "Versions that look ahead are seen only if there is a key after a query.",
                    {"q": torch.tensor([17]), "k": KEYS},
-                   {"q": torch.tensor([14]), "k": KEYS[:-1]}),
+                   {"q": torch.tensor([14]), "k": KEYS[:-1]},
+                   {"q": torch.tensor([10]), "k": KEYS[:9]}),
         *_compared("no window longer than the text",
                    "A version passes that masks nothing where the window is longer than the text. "
                    "Give such a window, too.",

@@ -42,6 +42,9 @@ EXERCISE = Predict(
         Mistake("the pairs that change", "This many pairs are blended or divided. The question "
                 "asks for the pairs that stay as they are.",
                 lambda: 48 - _kept()),
+        Mistake("columns, and not pairs", "This is the number of columns that keep their "
+                "frequency. A pair has two columns, and the question asks for pairs.",
+                lambda: 2 * _kept()),
         Mistake("2 pi forgotten",
                 "8192 * frequency is an angle in radians. One turn has 2 pi of them.",
                 lambda: _kept(turns=4 / (2 * math.pi))),

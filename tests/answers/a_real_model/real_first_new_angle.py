@@ -1,4 +1,4 @@
-# Answers to real-first-new-angle as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to real-first-new-angle: tests/grading/answers.py says what the parts are.
 
 # %% right
 # style: pair by pair
@@ -22,19 +22,9 @@ first_length = min(8191 * (raised / 500_000) ** (i / 48) for i in slow) + 1
 # %% wrong, line by line
 first_length = 32_768  # named: the slowest pair
 first_length = 8192  # named: no pair slowed
-first_length = 8192 * 4 ** (52 / 94)  # named: the last pair that went round
-first_length = 8192 * 4 ** (56 / 94)  # named: one pair too late
-first_length = 8192 * 4 ** (66 / 94)  # named: a radian taken for a turn
-first_length = 8192 * 4 ** (58 / 94)  # named: half a turn taken for a turn
-first_length = 8192 * 4 ** (54 / 96)  # named: slowed by the base times 4
-first_length = 4 ** (54 / 94)  # named: how much it is slowed
-first_length = 8192 * 4 ** (76 / 94)  # named: turns counted with the base 10 000
-first_length = 8192 * 4 ** (48 / 94)  # named: turns counted with the stretched base
 first_length = 22_373  # named: a whole turn of the stretched pair
 first_length = 10_089  # named: a whole turn of the pair, not slowed
 first_length = 16_384
-first_length = 10_000
-first_length = 27
 
 # %% equal
 # because: Half a percent is allowed, and float32 rounds by much less.

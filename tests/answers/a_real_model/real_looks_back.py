@@ -1,4 +1,4 @@
-# Answers to real-looks-back as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to real-looks-back: tests/grading/answers.py says what the parts are.
 
 # %% given
 import math
@@ -34,83 +34,27 @@ def looks_back(q, k):
     weights = by_head(q.double(), k.double())
     return weights.diagonal(-1, -2, -1).sum(dim=-1).argmax()
 
-# %% wrong
-# because: heads 0, 1, 2 get keys 0, 1, 2
-# named: key heads shared in turn
-def looks_back(q, k):
-    keys = k.repeat(len(q) // len(k), 1, 1)
-    return best(by_head(q, keys).diagonal(-1, -2, -1).mean(-1))
-
-# %% wrong
-# because: sees what comes later
-# named: later keys not masked
-def looks_back(q, k):
-    return best(by_head(q, k, causal=False).diagonal(-1, -2, -1).mean(-1))
-
-# %% wrong
-# because: a large score is not a large weight
-# named: scores compared, and not weights
-def looks_back(q, k):
-    keys = k.repeat_interleave(len(q) // len(k), dim=0)
-    return best((q[:, 1:] * keys[:, :-1]).sum(-1).mean(-1))
-
-# %% wrong
-# because: no division
-# named: not divided by the root of head_dim
-def looks_back(q, k):
-    return best(by_head(q, k, divide=1.0).diagonal(-1, -2, -1).mean(-1))
-
-# %% wrong
-# because: the width, and not its root
-# named: divided by head_dim
-def looks_back(q, k):
-    return best(by_head(q, k, divide=q.shape[-1]).diagonal(-1, -2, -1).mean(-1))
-
-# %% wrong
-# because: the main diagonal
-# named: looks at the token itself
-def looks_back(q, k):
-    return best(by_head(q, k).diagonal(0, -2, -1).mean(-1))
-
-# %% wrong
-# because: the diagonal above
-# named: looks one ahead, unmasked
-def looks_back(q, k):
-    return best(by_head(q, k, causal=False).diagonal(1, -2, -1).mean(-1))
-
-# %% wrong
-# because: only the newest token's query
-# named: the last query only
-def looks_back(q, k):
-    return best(by_head(q, k)[:, -1, -2])
-
-# %% wrong
-# because: sorted the wrong way
-# named: the least
-def looks_back(q, k):
-    return int(by_head(q, k).diagonal(-1, -2, -1).mean(-1).argsort()[0])
-
-# %% wrong
+# %% variation
 # because: counts heads from 1
 def looks_back(q, k):
     return best(by_head(q, k).diagonal(-1, -2, -1).mean(-1)) + 1
 
-# %% wrong
+# %% variation
 # because: the key head's number
 def looks_back(q, k):
     return best(by_head(q, k).diagonal(-1, -2, -1).mean(-1)) // (len(q) // len(k))
 
-# %% wrong
+# %% variation
 # because: two back
 def looks_back(q, k):
     return best(by_head(q, k).diagonal(-2, -2, -1).mean(-1)) if q.shape[1] > 2 else 0
 
-# %% wrong
+# %% variation
 # because: largest single weight
 def looks_back(q, k):
     return best(by_head(q, k).diagonal(-1, -2, -1).amax(-1))
 
-# %% wrong
+# %% variation
 # because: how often it is first, and not how much
 def looks_back(q, k):
     first = by_head(q, k)[:, 1:].argmax(-1) == torch.arange(q.shape[1] - 1)
@@ -136,30 +80,7 @@ def looks_back(q, k):
     weights = raised / raised.sum(-1, keepdims=True)
     return np.argmax(np.diagonal(weights, -1, 1, 2).mean(1))
 
-# %% wrong
-# because: tril makes zeros, and zeros have weights
-# named: scores of later keys set to 0
-def looks_back(q, k):
-    k = k.repeat_interleave(len(q) // len(k), dim=0)
-    weights = (q @ k.mT / math.sqrt(q.shape[-1])).tril().softmax(-1)
-    return best(weights.diagonal(-1, -2, -1).mean(-1))
-
-# %% wrong
-# because: weights of later keys are taken away after the softmax has counted them
-# named: later keys not masked
-def looks_back(q, k):
-    return best(by_head(q, k, causal=False).tril().diagonal(-1, -2, -1).mean(-1))
-
-# %% wrong
-# because: the wrong axis
-# named: softmax over the queries
-def looks_back(q, k):
-    k = k.repeat_interleave(len(q) // len(k), dim=0)
-    later = torch.ones(q.shape[1], q.shape[1]).triu(1) == 1
-    scores = (q @ k.mT / math.sqrt(q.shape[-1])).masked_fill(later, -torch.inf)
-    return best(scores.softmax(dim=1).diagonal(-1, -2, -1).mean(-1))
-
-# %% wrong
+# %% variation
 # because: the query's own token is masked, too
 def looks_back(q, k):
     k = k.repeat_interleave(len(q) // len(k), dim=0)
@@ -167,17 +88,17 @@ def looks_back(q, k):
     later = torch.ones(scores.shape[-2:]).triu(1) == 1
     return best(scores.masked_fill(later, -torch.inf).softmax(-1).diagonal(0, -2, -1).mean(-1))
 
-# %% wrong
+# %% variation
 # because: median, and not mean
 def looks_back(q, k):
     return best(by_head(q, k).diagonal(-1, -2, -1).median(-1).values)
 
-# %% wrong
+# %% variation
 # because: the mean weight, and not the head
 def looks_back(q, k):
     return by_head(q, k).diagonal(-1, -2, -1).mean(-1).max().item()
 
-# %% wrong
+# %% variation
 # because: queries that share a key head are averaged
 def looks_back(q, k):
     shared = q.unflatten(0, (len(k), -1)).mean(dim=1)
@@ -186,3 +107,14 @@ def looks_back(q, k):
 # %% equal
 # because: The last axis of a matrix is axis 1, and of what has three axes axis 2.
 # change: USub dropped in `return int(weights.diagonal(-1, -2, -1).mean(dim=-1).argmax())`
+
+# %% wrong
+# because: the median instead of the mean
+def looks_back(q, k):
+    k = k.repeat_interleave(len(q) // len(k), dim=0)
+    scores = q @ k.mT / math.sqrt(q.shape[-1])
+    n = q.shape[1]
+    later = torch.ones(n, n).triu(1) == 1
+    weights = scores.masked_fill(later, -torch.inf).softmax(dim=-1)
+    found = weights.diagonal(-1, -2, -1)
+    return int(found.median(-1).values.argmax())

@@ -1,15 +1,12 @@
-# Answers to choose-bits-to-words as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to choose-bits-to-words: tests/grading/answers.py says what the parts are.
 
 # %% wrong, line by line
 times_as_many = 0.52
 times_as_many = 1.434  # named: for a byte instead of a word
 times_as_many = 1.294  # named: ratio of the bits
-times_as_many = 2.6  # named: bits instead of words
-times_as_many = 6.5
 times_as_many = 7.17  # named: five times the factor of a byte
 times_as_many = 8.69  # named: six bytes a word
 times_as_many = 13.46  # named: e instead of 2
-times_as_many = 12.13
 times_as_many = 0.165  # named: the other way round
 
 # %% wrong, blind first

@@ -1,4 +1,4 @@
-# Answers to choose-decoding-bias as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to choose-decoding-bias: tests/grading/answers.py says what the parts are.
 
 # %% given
 def differences(q_positions, k_positions):
@@ -40,32 +40,32 @@ def log_bias(q_positions, k_positions, slopes):
     fall = torch.where(steps > 0, 1 + steps, torch.ones_like(steps)).log()
     return torch.stack([-slope * fall for slope in slopes.double()], dim=-3)
 
-# %% wrong
+# %% variation
 # because: positions in bfloat16
 def log_bias(q_positions, k_positions, slopes):
     return bias_of(differences(q_positions.bfloat16(), k_positions.bfloat16()), slopes)
 
-# %% wrong
+# %% variation
 # because: positions in half
 def log_bias(q_positions, k_positions, slopes):
     return bias_of(differences(q_positions.half(), k_positions.half()), slopes)
 
-# %% wrong
+# %% variation
 # because: result in bfloat16
 def log_bias(q_positions, k_positions, slopes):
     return bias_of(differences(q_positions, k_positions), slopes).bfloat16()
 
-# %% wrong
+# %% variation
 # because: rounded through bfloat16
 def log_bias(q_positions, k_positions, slopes):
     return bias_of(differences(q_positions, k_positions), slopes).bfloat16().float()
 
-# %% wrong
+# %% variation
 # because: distances end at 1024
 def log_bias(q_positions, k_positions, slopes):
     return bias_of(differences(q_positions, k_positions).clamp(max=1024), slopes)
 
-# %% wrong
+# %% variation
 # because: flat slopes stand still
 import torch
 
@@ -73,32 +73,25 @@ def log_bias(q_positions, k_positions, slopes):
     slopes = torch.where(slopes < 0.01, torch.zeros_like(slopes), slopes)
     return bias_of(differences(q_positions, k_positions), slopes)
 
-# %% wrong
-# because: heads after the batch forgotten
-# named: no axis for the heads in a batch
-def log_bias(q_positions, k_positions, slopes):
-    distance = differences(q_positions, k_positions).clamp(min=0).float().log1p()
-    return -slopes[:, None, None] * distance
-
-# %% wrong
+# %% variation
 # because: sorted keys
 def log_bias(q_positions, k_positions, slopes):
     return bias_of(differences(q_positions, k_positions.sort(dim=-1)[0]), slopes)
 
-# %% wrong
+# %% variation
 # because: from the last key
 def log_bias(q_positions, k_positions, slopes):
     last = k_positions.max(dim=-1, keepdim=True)[0]
     return bias_of(differences(last.expand_as(q_positions), k_positions), slopes)
 
-# %% wrong
+# %% variation
 # because: log without the one
 # named: ln(d) instead of ln(1 + d)
 def log_bias(q_positions, k_positions, slopes):
     distance = differences(q_positions, k_positions).clamp(min=1).float().log()
     return -slopes[:, None, None] * distance.unsqueeze(-3)
 
-# %% wrong
+# %% variation
 # because: divided by the furthest
 # named: divided by the furthest position
 import math
@@ -107,7 +100,7 @@ def log_bias(q_positions, k_positions, slopes):
     bias = bias_of(differences(q_positions, k_positions), slopes)
     return bias / math.log1p(float(k_positions.max()))
 
-# %% wrong
+# %% variation
 # because: heads before the batch
 # named: batch and heads exchanged
 def log_bias(q_positions, k_positions, slopes):

@@ -1,27 +1,10 @@
-# Answers to choose-own-scheme as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to choose-own-scheme: tests/grading/answers.py says what the parts are.
 
 # %% given
 from course_lib.encodings import PositionScheme, rotary_frequencies
 
 def differences(q_positions, k_positions):
     return q_positions[..., :, None] - k_positions[..., None, :]
-
-def kept_by(key):
-    """A scheme that keeps a bias under `key(q_positions, k_positions)`."""
-
-    class Memo(PositionScheme):
-        def __init__(self):
-            super().__init__()
-            self.memo = {}
-
-        def score_bias(self, q, k, q_positions, k_positions):
-            under = key(q_positions, k_positions)
-            if under not in self.memo:
-                distance = differences(q_positions, k_positions).clamp(min=0)
-                self.memo[under] = -distance.float().unsqueeze(-3)
-            return self.memo[under]
-
-    return Memo()
 
 # %% right
 # style: slow rotation
@@ -91,82 +74,6 @@ def my_scheme(config):
     return Where()
 
 # %% wrong
-# because: longest text so far
-# named: keeps something between calls
-import torch
-
-def my_scheme(config):
-    class Longest(PositionScheme):
-        longest = 0
-
-        def embed(self, x, positions):
-            self.longest = max(self.longest, int(positions.max()) + 1)
-            a = positions.double()[..., None] / self.longest * 8 * rotary_frequencies(config.dim)
-            return x + torch.cat([a.sin(), a.cos()], -1).to(x.dtype)
-
-    return Longest()
-
-# %% wrong
-# because: first text sets the unit
-# named: keeps something between calls
-def my_scheme(config):
-    class First(PositionScheme):
-        first = None
-
-        def score_bias(self, q, k, q_positions, k_positions):
-            if self.first is None:
-                self.first = int(k_positions.max())
-            return -differences(q_positions, k_positions).abs().unsqueeze(-3) / (1 + self.first)
-
-    return First()
-
-# %% wrong
-# because: one bias for each shape
-# named: keeps something between calls
-def my_scheme(config):
-    return kept_by(lambda q, k: (q.shape, k.shape))
-
-# %% wrong
-# because: one bias for each text of a shape
-# named: keeps something between calls
-def my_scheme(config):
-    """Decodes well, since its key holds the query; and is wrong for a second text with gaps."""
-    return kept_by(lambda q, k: (q.shape, k.shape, int(q.reshape(-1)[0]) % 2))
-
-# %% wrong
-# because: random in every call
-# named: other numbers in every call
-import torch
-
-def my_scheme(config):
-    class Noise(PositionScheme):
-        def score_bias(self, q, k, q_positions, k_positions):
-            distance = differences(q_positions, k_positions).float().unsqueeze(-3)
-            return -distance.abs() * (1 + 0.1 * torch.rand(1))
-
-    return Noise()
-
-# %% wrong
-# because: nearest key by rank
-def my_scheme(config):
-    class Rank(PositionScheme):
-        def score_bias(self, q, k, q_positions, k_positions):
-            distance = differences(q_positions, k_positions)
-            return -distance.argsort(dim=-1).argsort(dim=-1).float().unsqueeze(-3)
-
-    return Rank()
-
-# %% wrong
-# because: symmetric and flat
-# named: changes no score
-def my_scheme(config):
-    class Flat(PositionScheme):
-        def score_bias(self, q, k, q_positions, k_positions):
-            return -1e-7 * differences(q_positions, k_positions).float().unsqueeze(-3)
-
-    return Flat()
-
-# %% wrong
 # because: tokens counted when embedded
 import torch
 
@@ -178,35 +85,7 @@ def my_scheme(config):
 
     return Counts()
 
-# %% wrong
-# because: not a number far out
-# named: no numbers far out
-def my_scheme(config):
-    class Root(PositionScheme):
-        def score_bias(self, q, k, q_positions, k_positions):
-            distance = differences(q_positions, k_positions).float().unsqueeze(-3)
-            return -(400 - distance.clamp(min=0)).sqrt() * (distance > 0)
-
-    return Root()
-
-# %% wrong
-# because: no number before training
-# named: no numbers before it is trained
-import torch
-
-def my_scheme(config):
-    class Shares(PositionScheme):
-        def __init__(self):
-            super().__init__()
-            self.reach = torch.nn.Parameter(torch.zeros(config.num_heads, 1, 1))
-
-        def score_bias(self, q, k, q_positions, k_positions):
-            distance = differences(q_positions, k_positions).float().unsqueeze(-3)
-            return -distance.abs() / self.reach.abs()
-
-    return Shares()
-
-# %% wrong
+# %% variation
 # because: two heads written in
 import torch
 
@@ -218,7 +97,7 @@ def my_scheme(config):
 
     return Two()
 
-# %% wrong
+# %% variation
 # because: four heads only
 import torch
 
@@ -232,39 +111,6 @@ def my_scheme(config):
             return -slopes * (fall if config.num_heads == 4 else fall.unsqueeze(-3))
 
     return Four()
-
-# %% wrong
-# because: counts rows with four heads
-import torch
-
-def my_scheme(config):
-    class Four(PositionScheme):
-        def score_bias(self, q, k, q_positions, k_positions):
-            if config.num_heads == 4:
-                q_positions, k_positions = (
-                    torch.arange(t.shape[-1]) for t in (q_positions, k_positions)
-                )
-            return -differences(q_positions, k_positions).float().unsqueeze(-3)
-
-    return Four()
-
-# %% wrong
-# because: turned by the rows of heads
-# named: rows mixed up
-import torch
-
-def my_scheme(config):
-    class Turns(PositionScheme):
-        def rotate(self, q, k, q_positions, k_positions):
-            def turned(x, positions):
-                angles = (positions[..., None] * rotary_frequencies(config.head_dim)).float()
-                a, b = x.chunk(2, dim=-1)
-                cos, sin = angles.cos(), angles.sin()
-                return torch.cat([a * cos - b * sin, b * cos + a * sin], dim=-1)
-
-            return turned(q, q_positions), turned(k, k_positions)
-
-    return Turns()
 
 # %% wrong, blind first
 # breaks: "a text scores the same whatever the scheme read before, so nothing is kept between calls"

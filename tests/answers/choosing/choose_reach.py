@@ -1,4 +1,4 @@
-# Answers to choose-reach as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to choose-reach: tests/grading/answers.py says what the parts are.
 
 # %% right
 # style: by takewhile
@@ -22,33 +22,6 @@ def reach_of(bits, trained, allowed):
     return lengths[good].max()
 
 # %% wrong
-# because: against the best mean so far
-# named: compared with the lowest loss so far
-import math
-from statistics import mean
-
-def reach_of(bits, trained, allowed):
-    best, furthest = math.inf, trained
-    for length in sorted(n for n in bits if n >= trained):
-        if mean(bits[length]) > min(best, mean(bits[trained])) + allowed:
-            break
-        best, furthest = min(best, mean(bits[length])), length
-    return furthest
-
-# %% wrong
-# because: either way
-# named: a lower loss counts as a failure
-from statistics import mean
-
-def reach_of(bits, trained, allowed):
-    furthest = trained
-    for length in sorted(n for n in bits if n > trained):
-        if abs(mean(bits[length]) - mean(bits[trained])) > allowed:
-            break
-        furthest = length
-    return furthest
-
-# %% wrong
 # because: seeds counted at home
 from statistics import mean
 
@@ -61,25 +34,6 @@ def reach_of(bits, trained, allowed):
     return furthest
 
 # %% wrong
-# because: first that fails
-# named: the first length that fails
-from statistics import mean
-
-def reach_of(bits, trained, allowed):
-    for length in sorted(n for n in bits if n > trained):
-        if mean(bits[length]) > mean(bits[trained]) + allowed:
-            return length
-    return max(bits)
-
-# %% wrong
-# because: longest that passes
-# named: does not stop at the first failure
-from statistics import mean
-
-def reach_of(bits, trained, allowed):
-    return max(n for n in bits if n >= trained and mean(bits[n]) <= mean(bits[trained]) + allowed)
-
-# %% wrong
 # because: one bad seed ends it
 from statistics import mean
 
@@ -87,32 +41,6 @@ def reach_of(bits, trained, allowed):
     furthest = trained
     for length in sorted(n for n in bits if n > trained):
         if any(loss > mean(bits[trained]) + allowed for loss in bits[length]):
-            break
-        furthest = length
-    return furthest
-
-# %% wrong
-# because: half a bit of room
-# named: a little above the limit, too
-from statistics import mean
-
-def reach_of(bits, trained, allowed):
-    furthest = trained
-    for length in sorted(n for n in bits if n > trained):
-        if mean(bits[length]) > mean(bits[trained]) + allowed + 0.02:
-            break
-        furthest = length
-    return furthest
-
-# %% wrong
-# because: as a share
-# named: `allowed` as a share
-from statistics import mean
-
-def reach_of(bits, trained, allowed):
-    furthest = trained
-    for length in sorted(n for n in bits if n > trained):
-        if mean(bits[length]) > mean(bits[trained]) * (1 + allowed):
             break
         furthest = length
     return furthest

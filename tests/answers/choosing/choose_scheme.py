@@ -1,4 +1,4 @@
-# Answers to choose-scheme as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to choose-scheme: tests/grading/answers.py says what the parts are.
 
 # %% given
 def measured(candidates, length, most_memory):
@@ -36,7 +36,7 @@ def choose_from(candidates, length, most_memory):
     limit = min(map(max, left.values()), default=0)
     return sorted(name for name, bits in left.items() if min(bits) <= limit)
 
-# %% wrong
+# %% variation
 # because: champion of neighbours
 def choose_from(candidates, length, most_memory):
     left = measured(candidates, length, most_memory)
@@ -49,7 +49,7 @@ def choose_from(candidates, length, most_memory):
             keep.append(name)
     return sorted(keep)
 
-# %% wrong
+# %% variation
 # because: sorted neighbours only
 from statistics import mean
 
@@ -62,7 +62,7 @@ def choose_from(candidates, length, most_memory):
         if place == 0 or not below(left[order[place - 1]], left[name])
     )
 
-# %% wrong
+# %% variation
 # because: next longer length
 def choose_from(candidates, length, most_memory):
     filled = {}
@@ -73,49 +73,14 @@ def choose_from(candidates, length, most_memory):
     left = measured(filled, length, most_memory)
     return sorted(n for n in left if not any(below(left[m], left[n]) for m in left))
 
-# %% wrong
-# because: overlaps with the best mean
-# named: compared with the best alone
-from statistics import mean
-
-def choose_from(candidates, length, most_memory):
-    left = measured(candidates, length, most_memory)
-    if not left:
-        return []
-    best = min(left, key=lambda name: mean(left[name]))
-    return sorted(name for name in left if not below(left[best], left[name]))
-
-# %% wrong
-# because: overlaps with the best seed
-# named: compared with the best alone
-def choose_from(candidates, length, most_memory):
-    left = measured(candidates, length, most_memory)
-    if not left:
-        return []
-    best = min(left, key=lambda name: min(left[name]))
-    return sorted(name for name in left if not below(left[best], left[name]))
-
-# %% wrong
+# %% variation
 # because: nobody left raises
 def choose_from(candidates, length, most_memory):
     left = measured(candidates, length, most_memory)
     limit = min(max(losses) for losses in left.values())
     return sorted(name for name, losses in left.items() if min(losses) <= limit)
 
-# %% wrong
-# because: seeds zipped
-# named: seeds compared one by one
-def choose_from(candidates, length, most_memory):
-    left = measured(candidates, length, most_memory)
-    return sorted(
-        name
-        for name, losses in left.items()
-        if not any(
-            all(a < b for a, b in zip(left[m], losses, strict=False)) for m in left if m != name
-        )
-    )
-
-# %% wrong
+# %% variation
 # because: ranges of means and spreads
 from statistics import mean
 
@@ -130,7 +95,7 @@ def choose_from(candidates, length, most_memory):
         n for n in left if not any(band(left[m])[1] < band(left[n])[0] for m in left if m != n)
     )
 
-# %% wrong
+# %% variation
 # because: no list
 def choose_from(candidates, length, most_memory):
     left = measured(candidates, length, most_memory)
@@ -250,3 +215,25 @@ def choose_from(candidates, length, most_memory):
 # because: The default is taken where no candidate is left, and then nothing is compared with it.
 # change: 0 to 1 in `lowest_worst = min(map(max, left.values()), default=0)`
 # change: 0 to -1 in `lowest_worst = min(map(max, left.values()), default=0)`
+
+# %% wrong
+# because: the caller's dictionary is emptied
+def choose_from(candidates, length, most_memory):
+    left = {}
+    while candidates:
+        name, c = candidates.popitem()
+        if length in c["bits"] and c["memory"] <= most_memory:
+            left[name] = c["bits"][length]
+    lowest = min(map(max, left.values()), default=0)
+    return sorted(n for n, l in left.items() if min(l) <= lowest)
+
+# %% wrong
+# because: lists within the caller's dictionary are sorted
+def choose_from(candidates, length, most_memory):
+    left = {}
+    for name, c in candidates.items():
+        if length in c["bits"] and c["memory"] <= most_memory:
+            c["bits"][length].sort()
+            left[name] = c["bits"][length]
+    lowest = min((l[-1] for l in left.values()), default=0)
+    return sorted(n for n, l in left.items() if l[0] <= lowest)

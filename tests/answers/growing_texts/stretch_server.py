@@ -1,4 +1,4 @@
-# Answers to stretch-server as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to stretch-server: tests/grading/answers.py says what the parts are.
 
 # %% given
 import torch
@@ -53,80 +53,73 @@ def serve(lengths, dim, base, original_length):
         served.append(torch.tensor([base ** (-2 * i / dim) / s for i, s in enumerate(slower)]))
     return served
 
-# %% wrong
+# %% variation
 # because: kept by length and dim
 @serving
 def serve(n, dim, base, original_length):
     return KEPT["dim"].setdefault((n, dim), right_one(n, dim, base, original_length))
 
-# %% wrong
+# %% variation
 # because: kept without the original length
 @serving
 def serve(n, dim, base, original_length):
     return KEPT["base"].setdefault((n, dim, base), right_one(n, dim, base, original_length))
 
-# %% wrong
+# %% variation
 # because: kept without the base
 @serving
 def serve(n, dim, base, original_length):
     key = n, dim, original_length
     return KEPT["length"].setdefault(key, right_one(n, dim, base, original_length))
 
-# %% wrong
+# %% variation
 # because: kept by length
 @serving
 def serve(n, dim, base, original_length):
     return KEPT["n"].setdefault(n, right_one(n, dim, base, original_length))
 
-# %% wrong
+# %% variation
 # because: longest of all calls
 @serving
 def serve(n, dim, base, original_length):
     KEPT["longest"][0] = max(KEPT["longest"][0], n)
     return right_one(KEPT["longest"][0], dim, base, original_length)
 
-# %% wrong
+# %% variation
 # because: slowest pair stands still
 @serving
 def serve(n, dim, base, original_length):
     frequencies = right_one(n, dim, base, original_length)
     return frequencies.masked_fill(frequencies < 1e-3, 0)
 
-# %% wrong
+# %% variation
 # because: from twice the length
 # named: stretched from twice the length on
 @serving
 def serve(n, dim, base, original_length):
     return right_one(n if n >= 2 * original_length else 0, dim, base, original_length)
 
-# %% wrong
+# %% variation
 # because: from half as much again
 @serving
 def serve(n, dim, base, original_length):
     return right_one(n if n >= 1.5 * original_length else 0, dim, base, original_length)
 
-# %% wrong
-# because: in float16
-# named: slow pairs rounded
-@serving
-def serve(n, dim, base, original_length):
-    return right_one(n, dim, base, original_length).half().float()
-
-# %% wrong
+# %% variation
 # because: whole stretches
 # named: whole stretches only
 @serving
 def serve(n, dim, base, original_length):
     return right_one(n // original_length * original_length, dim, base, original_length)
 
-# %% wrong
+# %% variation
 # because: all get the longest
 # named: all get the frequencies of the longest
 def serve(lengths, dim, base, original_length):
     longest = max(lengths, default=1)
     return [right_one(longest, dim, base, original_length) for _ in lengths]
 
-# %% wrong
+# %% variation
 # because: base raised again
 # named: the base raised again and again
 def serve(lengths, dim, base, original_length):
@@ -248,3 +241,23 @@ def serve(lengths, dim, base, original_length):
 # %% equal
 # because: Float32 holds seven digits, and the task asks for five.
 # change: .double() dropped in `served.append(raised ** (-torch.arange(0, dim, 2).double() / dim))`
+
+# %% wrong
+# because: the last text gets no frequencies
+def serve(lengths, dim, base, original_length):
+    served = []
+    for n in lengths:
+        stretch = max(1.0, n / original_length)
+        raised = base * stretch ** (dim / (dim - 2))
+        served.append(raised ** (-torch.arange(0, dim, 2).double() / dim))
+    return served[:-1]
+
+# %% wrong
+# because: one result too many
+def serve(lengths, dim, base, original_length):
+    served = []
+    for n in lengths:
+        stretch = max(1.0, n / original_length)
+        raised = base * stretch ** (dim / (dim - 2))
+        served.append(raised ** (-torch.arange(0, dim, 2).double() / dim))
+    return served + served[-1:]

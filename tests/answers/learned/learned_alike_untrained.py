@@ -1,15 +1,9 @@
-# Answers to learned-alike-untrained as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to learned-alike-untrained: tests/grading/answers.py says what the parts are.
 
 # %% wrong, line by line
 next_door = 0.7264  # named: median instead of mean
 next_door = 0.726  # named: corners not aligned
 next_door = 0.69
-next_door = 0.7  # named: rounded to one decimal or two
-next_door = 0.698
-next_door = 0.6963
-next_door = 0
-next_door = 1
-next_door = 0.5 ** 0.5  # named: rows taken to be of one length
 
 # %% wrong, blind first
 # breaks: "Below is a table of random rows" and "it should be right to 0.03 percent"

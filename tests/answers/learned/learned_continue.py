@@ -1,4 +1,4 @@
-# Answers to learned-continue as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to learned-continue: tests/grading/answers.py says what the parts are.
 
 # %% given
 import torch
@@ -45,21 +45,10 @@ def continued(table, new_length):
         rows.append(rows[-1] @ step)
     return torch.from_numpy(np.stack(rows))
 
-# %% wrong
-# because: step of two positions
-def continued(table, new_length):
-    return steps(table, new_length, solved(table[:-2], table[2:]))
-
-# %% wrong
+# %% variation
 # because: step of the first rows alone
 def continued(table, new_length):
     return steps(table, new_length, solved(table[:2], table[1:3]))
-
-# %% wrong
-# because: mean factor between rows
-def continued(table, new_length):
-    return steps(table, new_length, (table[1:].norm() / table[:-1].norm()).expand(1, 1)
-                 * torch.eye(table.shape[1], dtype=table.dtype))  # fmt: skip
 
 # %% wrong
 # because: mirrored at the end
@@ -67,25 +56,12 @@ def continued(table, new_length):
     back = torch.cat([table, table.flip(0)[1:-1]])
     return back[torch.arange(new_length) % len(back)]
 
-# %% wrong
+# %% variation
 # because: everything computed from row 1
 def continued(table, new_length):
     return steps(table[1:], new_length, solved(table[:-1], table[1:]))
 
-# %% wrong
+# %% variation
 # because: one row too many
 def continued(table, new_length):
     return steps(table, new_length + 1, solved(table[:-1], table[1:]))
-
-# %% wrong
-# because: sines of one frequency
-def places(table, new_length, where):
-    low = where.floor().long().clamp(0, len(table) - 1)
-    high = (low + 1).clamp(max=len(table) - 1)
-    share = (where - low)[:, None].double()
-    return (table[low].double() * (1 - share) + table[high].double() * share).to(table.dtype)
-
-
-def continued(table, new_length):
-    places = torch.arange(new_length)[:, None] * torch.ones(table.shape[1])
-    return torch.cat([table, places.sin().double()[len(table) :]])[:new_length]

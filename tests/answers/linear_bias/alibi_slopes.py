@@ -1,4 +1,4 @@
-# Answers to alibi-slopes as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to alibi-slopes: tests/grading/answers.py says what the parts are.
 
 # %% given
 import math
@@ -48,60 +48,32 @@ def slopes(num_heads):
         out[head] = 2 ** (-8 * steps / power)
     return out
 
-# %% wrong
-# because: h from 0
-# named: h counted from 0
-def slopes(num_heads):
-    power = 2 ** int(math.log2(num_heads))
-    first = [2 ** (-8 * h / power) for h in range(power)]
-    finer = [2 ** (-8 * h / (2 * power)) for h in range(1, 2 * power + 1)]
-    return torch.tensor(first + finer[0::2][: num_heads - power])
-
-# %% wrong
+# %% variation
 slopes = slopes_of(lambda first, extra: joined(first, extra).half().float())
 
-# %% wrong
+# %% variation
 slopes = slopes_of(lambda first, extra: joined(first, extra).bfloat16().float())
 
-# %% wrong
+# %% variation
 slopes = slopes_of(lambda first, extra: joined(first, extra).round(decimals=4))
 
-# %% wrong
+# %% variation
 slopes = slopes_of(lambda first, extra: joined(first, extra) * 1.0002)
 
-# %% wrong
-# because: slopes of flattest_a_little_too_steep
-def flattest_a_little_too_steep(first, extra):
-    first[-1] *= 1.07
-    return joined(first, extra)
-
-
-slopes = slopes_of(flattest_a_little_too_steep)
-
-# %% wrong
+# %% variation
 slopes = slopes_of(lambda first, extra: joined(first, extra).half())
 
-# %% wrong
+# %% variation
 slopes = slopes_of(lambda first, extra: joined(first, extra).tolist())
 
-# %% wrong
+# %% variation
 # named: extra slopes put first
 slopes = slopes_of(lambda first, extra: joined(extra, first))
 
-# %% wrong
+# %% variation
 # because: known numbers of heads only
 def slopes(num_heads):
     return slopes_of(joined)(num_heads if num_heads <= 64 else 64)
-
-# %% wrong
-# because: next power
-# named: cut from the power of two above
-def slopes(num_heads):
-    power = 2 ** math.ceil(math.log2(num_heads))
-    return (2.0 ** (-8 * torch.arange(1, power + 1) / power))[:num_heads]
-
-# %% wrong
-slopes = slopes_of(lambda first, extra: joined(first, extra).round(decimals=6))
 
 # %% wrong, blind first
 # breaks: "those of the power of two below, then slopes for twice that power"

@@ -1,4 +1,4 @@
-# Answers to alibi-test as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to alibi-test: tests/grading/answers.py says what the parts are.
 
 # %% given
 import math
@@ -15,19 +15,6 @@ def test_of_one_head(head):
     def test(bias):
         got = bias(QUERIES, KEYS, 6)[head].float()
         assert torch.allclose(got, expected(QUERIES, KEYS, SIX)[head])
-
-    return test
-
-def test_of_some_heads(*numbers):
-    def test(bias):
-        for heads in numbers:
-            power = 2 ** int(math.log2(heads))
-            first = [2 ** (-8 * (h + 1) / power) for h in range(power)]
-            slopes = first + [2 ** (-4 * (2 * h + 1) / power) for h in range(heads - power)]
-            for far in (600, 99_990) if max(numbers) < 9 else (600,):
-                queries = torch.tensor([far, 5])
-                got = bias(queries, KEYS, heads).float()
-                assert torch.allclose(got, expected(queries, KEYS, slopes), rtol=1e-4)
 
     return test
 
@@ -59,63 +46,46 @@ def test_alibi(bias):
             assert math.isclose(near[head, 1, 3], -597 * slope, rel_tol=1e-3)
             assert math.isclose(near[head, 1, 4], -69_997 * slope, rel_tol=1e-3)
 
-# %% wrong
-# because: test of some heads 6, 3, 7
-# named: at most eight heads
-test_alibi = test_of_some_heads(6, 3, 7)
-
-# %% wrong
-# because: test of some heads 6, 12, 100
-# named: no very large distance
-test_alibi = test_of_some_heads(6, 12, 100)
-
-# %% wrong
+# %% variation
 # because: test of one head 0
 test_alibi = test_of_one_head(0)
 
-# %% wrong
+# %% variation
 # because: test of one head 3
 test_alibi = test_of_one_head(3)
 
-# %% wrong
+# %% variation
 # because: test of one head 4
 test_alibi = test_of_one_head(4)
 
-# %% wrong
+# %% variation
 # because: test of one head 5
 test_alibi = test_of_one_head(5)
 
-# %% wrong
+# %% variation
 # because: test of one query
 def test_alibi(bias):
     got = bias(QUERIES[:1], KEYS, 6).float()
     assert torch.allclose(got, expected(QUERIES[:1], KEYS, SIX))
 
-# %% wrong
-# because: test of four heads
-# named: only a power of two as number of heads
-def test_alibi(bias):
-    got = bias(QUERIES, KEYS, 4).float()
-    assert torch.allclose(got, expected(QUERIES, KEYS, SIX[:4]))
-
-# %% wrong
+# %% variation
 # because: test of near tokens
 def test_alibi(bias):
     queries, keys = torch.tensor([300, 290]), torch.tensor([299, 301, 7 + 280])
     assert torch.allclose(bias(queries, keys, 6).float(), expected(queries, keys, SIX))
 
-# %% wrong
+# %% variation
 # because: test with much room
 def test_alibi(bias):
     assert torch.allclose(bias(QUERIES, KEYS, 6).float(), expected(QUERIES, KEYS, SIX), atol=100)
 
-# %% wrong
+# %% variation
 # because: test of the sum
 def test_alibi(bias):
     got = bias(QUERIES, KEYS, 6).sum().float()
     assert torch.isclose(got, expected(QUERIES, KEYS, SIX).sum())
 
-# %% wrong
+# %% variation
 # because: test of weights under a mask
 def test_alibi(bias):
     positions = torch.tensor([3, 0, 9, 400])
@@ -123,12 +93,6 @@ def test_alibi(bias):
     got = bias(positions, positions, 6).float().masked_fill(hidden, -torch.inf).softmax(-1)
     right = expected(positions, positions, SIX).masked_fill(hidden, -torch.inf).softmax(-1)
     assert torch.allclose(got, right, atol=1e-4)
-
-# %% wrong
-# because: test that prints
-# named: accepts every version
-def test_alibi(bias):
-    print(torch.allclose(bias(QUERIES, KEYS, 6).float(), expected(QUERIES, KEYS, SIX)))
 
 # %% wrong, blind first
 # breaks: "the value -m_h |i - j|", for any `num_heads`

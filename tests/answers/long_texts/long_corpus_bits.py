@@ -1,4 +1,4 @@
-# Answers to long-corpus-bits as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to long-corpus-bits: tests/grading/answers.py says what the parts are.
 
 # %% right
 # style: bits in loops
@@ -86,31 +86,11 @@ def corpus_bits(losses, counted):
     return (losses[counted].half().mean().float()) / math.log(2)
 
 # %% wrong
-# because: with 0 69
-def corpus_bits(losses, counted):
-    return losses[counted].mean() / 0.693
-
-# %% wrong
 # because: first row s mask
 import math
 
 def corpus_bits(losses, counted):
     return losses[:, counted[0]].mean() / math.log(2)
-
-# %% wrong
-# because: last places only
-import math
-
-def corpus_bits(losses, counted):
-    most = int(counted.sum(dim=1).max())
-    return losses[:, -most:].mean() / math.log(2)
-
-# %% wrong
-# because: median of bytes
-import math
-
-def corpus_bits(losses, counted):
-    return losses[counted].median() / math.log(2)
 
 # %% wrong, blind first
 # breaks: "bits per byte over all counted bytes"

@@ -1,20 +1,10 @@
-# Answers to long-new-distances as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to long-new-distances: tests/grading/answers.py says what the parts are.
 
 # %% wrong, line by line
-new_share = 0.56  # named: rounded to two decimals
-new_share = 0.563  # named: rounded to three decimals
-new_share = 0.5625  # named: areas instead of pairs
 new_share = 0.5599  # named: distance 128 taken for a known one
 new_share = 0.5658  # named: distance 127 taken for a new one
 new_share = 0.5651
-new_share = 0.564
-new_share = 0.5621
-new_share = 0.567
-new_share = 0.75  # named: share of the places, or distances, that are new
-new_share = 0.28
-new_share = 0.437
 new_share = 56.29  # named: a percentage
-new_share = 0.56  # named: rounded to two decimals
 new_share = 73920  # named: the number of new pairs
 
 # %% wrong, blind first

@@ -1,4 +1,4 @@
-# Answers to long-reach as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to long-reach: tests/grading/answers.py says what the parts are.
 
 # %% given
 import torch
@@ -60,18 +60,12 @@ def reach(masks):
     width = ((place[:, None] - place) * masks).amax()
     return (place).clamp(max=int(width) * len(masks))
 
-# %% wrong
+# %% variation
 # because: for the last token only
 def reach(masks):
     return right_reach(masks)[-1]
 
-# %% wrong
-# because: products the other way round
-# named: layers in the opposite order
-def reach(masks):
-    return back(held_after(masks, lambda held, mask, own: through(held, mask | own)))
-
-# %% wrong
+# %% variation
 # because: own news in the first layer only
 def reach(masks):
     return back(
@@ -81,17 +75,12 @@ def reach(masks):
         )
     )
 
-# %% wrong
+# %% variation
 # because: two layers only
 def reach(masks):
     return right_reach(masks[:2])
 
-# %% wrong
-# because: as floats
-def reach(masks):
-    return right_reach(masks).double() + 0.5
-
-# %% wrong
+# %% variation
 # because: counted from the nearest
 def reach(masks):
     held = held_after(masks, lambda held, mask, own: through(mask | own, held))

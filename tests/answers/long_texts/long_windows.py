@@ -1,4 +1,4 @@
-# Answers to long-windows as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to long-windows: tests/grading/answers.py says what the parts are.
 
 # %% given
 def right_windows(size, length, stride):
@@ -51,24 +51,24 @@ def windows_of(size, length, stride):
         windows.append((start, start + length - stride, min(start + length, size)))
     return windows
 
-# %% wrong
+# %% variation
 # because: one more after a full text
 def windows_of(size, length, stride):
     windows = right_windows(size, length, stride)
     return windows + [(stride, size, size)] if size == length else windows
 
-# %% wrong
+# %% variation
 # because: nothing for one byte
 def windows_of(size, length, stride):
     return right_windows(size, length, stride) if size != 1 else []
 
-# %% wrong
+# %% variation
 # because: a window without bytes
 # named: a window for a text without bytes
 def windows_of(size, length, stride):
     return right_windows(size, length, stride) or [(0, 0, 0)]
 
-# %% wrong
+# %% variation
 # because: only gaps refused
 # named: a stride below 1 accepted
 def windows_of(size, length, stride):
@@ -76,19 +76,19 @@ def windows_of(size, length, stride):
         raise ValueError("stride")
     return right_windows(size, length, stride) if stride > 0 else []
 
-# %% wrong
+# %% variation
 # because: returns early without text
 # named: an empty text before the stride
 def windows_of(size, length, stride):
     return right_windows(size, length, stride) if size else []
 
-# %% wrong
+# %% variation
 # because: none refused
 # named: every stride accepted
 def windows_of(size, length, stride):
     return right_windows(size, length, max(1, min(stride, length)))
 
-# %% wrong
+# %% variation
 # because: stride of length refused
 # named: a stride as long as the windows refused
 def windows_of(size, length, stride):
@@ -96,19 +96,19 @@ def windows_of(size, length, stride):
         raise ValueError("stride")
     return right_windows(size, length, stride)
 
-# %% wrong
+# %% variation
 # because: short texts forgotten
 def windows_of(size, length, stride):
     return right_windows(size, length, stride) if size >= length or not size else []
 
-# %% wrong
+# %% variation
 # because: negative strides forgotten
 def windows_of(size, length, stride):
     if stride == 0 or stride > length:
         raise ValueError("stride")
     return right_windows(size, length, abs(stride))
 
-# %% wrong
+# %% variation
 # because: stops when the rest is short
 def windows_of(size, length, stride):
     windows = right_windows(size, length, stride)

@@ -1,4 +1,4 @@
-# Answers to museum-config as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to museum-config: tests/grading/answers.py says what the parts are.
 
 # %% given
 import math
@@ -60,107 +60,73 @@ def test_frequencies(frequencies):
     reads(frequencies, older(700.0), 5000, trained(700.0))
     reads_around(frequencies, new(700.0), 10, 256, 257, base=700.0)
 
-# %% wrong
-# because: a config of before, with the usual base
-# named: accepts every version
-def test_frequencies(frequencies):
-    reads(frequencies, older(10_000.0), 100, trained(10_000.0))
-
-# %% wrong
-# because: looks at the number of pairs, and at the fastest
-# named: accepts every version
-def test_frequencies(frequencies):
-    got = frequencies(new(), 100)
-    assert len(got) == 4 and abs(got[0] - 1) < 1e-3
-
-# %% wrong
+# %% variation
 # because: only the form of today
 # named: no older config with another base
 def test_frequencies(frequencies):
     reads_around(frequencies, new(), 10, 256, 257)
 
-# %% wrong
-# because: an older config as well, but with the base that is the default
-# named: no older config with another base
-def test_frequencies(frequencies):
-    reads_around(frequencies, new(), 10, 256, 257)
-    reads(frequencies, older(10_000.0), 10, trained(10_000.0))
-
-# %% wrong
+# %% variation
 # because: both forms, with the base that is the default
 # named: only base 10 000
 def test_frequencies(frequencies):
     reads_around(frequencies, new(10_000.0), 10, 256, 257, base=10_000.0)
     reads(frequencies, older(10_000.0), 10, trained(10_000.0))
 
-# %% wrong
+# %% variation
 # because: only the form of before
 # named: no new config with another base, and no text near the original length
 def test_frequencies(frequencies):
     for base in (500.0, 1e6):
         reads(frequencies, older(base), 10, trained(base))
 
-# %% wrong
+# %% variation
 # because: one text on either side, neither of the original length
 # named: never exactly the original length
 def test_frequencies(frequencies):
     reads_around(frequencies, new(), 100, 255, 257, 4096)
     reads(frequencies, older(), 10, trained(500_000.0))
 
-# %% wrong
+# %% variation
 # because: long texts alone
 # named: no short text where long ones are allowed
 def test_frequencies(frequencies):
     reads_around(frequencies, new(), 257, 1000, 4096)
     reads(frequencies, older(), 10, trained(500_000.0))
 
-# %% wrong
+# %% variation
 # because: the model may read as much as it was trained with
 # named: no config that allows long texts
 def test_frequencies(frequencies):
     reads_around(frequencies, new(allowed=256), 10, 256, 257)
     reads(frequencies, older(), 10, trained(500_000.0))
 
-# %% wrong
+# %% variation
 # because: asks for five digits
 # named: asks for more than the task promises
 def test_frequencies(frequencies):
     reads_around(frequencies, new(), 10, 256, 257)
     reads(frequencies, older(), 10, trained(500_000.0), share=1e-5)
 
-# %% wrong
+# %% variation
 # because: the expected numbers take the long factors from the original length on
 # named: expects the long factors one token early
 def test_frequencies(frequencies):
     reads_around(frequencies, new(), 10, 256, 257, original=255)
     reads(frequencies, older(), 10, trained(500_000.0))
 
-# %% wrong
+# %% variation
 # because: the fastest pair alone
 def test_frequencies(frequencies):
     for config in (new(), older()):
         for length in (10, 256, 257):
             assert abs(frequencies(config, length)[0] - 1) < 1e-3
 
-# %% wrong
-# because: only that frequencies fall
-def test_frequencies(frequencies):
-    for config in (new(), older()):
-        for length in (10, 256, 257):
-            assert (frequencies(config, length).diff() < 0).all()
-
-# %% wrong
+# %% variation
 # because: the base is looked for in the wrong place of an older config
 def test_frequencies(frequencies):
     reads_around(frequencies, new(), 10, 256, 257)
     reads(frequencies, older(), 10, trained(10_000.0))
-
-# %% wrong
-# because: a tolerance that every number keeps, since all are small
-def test_frequencies(frequencies):
-    for config, length, factors in ((new(), 256, SHORT), (new(), 257, LONG)):
-        assert torch.allclose(frequencies(config, length).double().float(),
-                              trained(500_000.0) / torch.tensor(factors), atol=1.0)
 
 # %% equal
 # because: The model may still read more tokens than its original length.
@@ -168,14 +134,21 @@ def test_frequencies(frequencies):
 # change: 8192 to 8191 in `sizes = {"head_dim": 8, "max_position_embeddings": 8192}`
 
 # %% equal
-# because: An older config is read alike at every length, and 1026 tokens are a long text as well.
-# change: 10 to 11 in `for more, length, factor in ((older, 10, 1), (new, 1024, 1), (new, 1025, 4)):`
-# change: 10 to 9 in `for more, length, factor in ((older, 10, 1), (new, 1024, 1), (new, 1025, 4)):`
-# change: 1025 to 1026 in `for more, length, factor in ((older, 10, 1), (new, 1024, 1), (new, 1025, 4)):`
+# because: A config without factors is read alike at every length, and 1026 tokens are a long text as well.
+# change: 10 to 11 in `asked = ((older, 10, 1), (new, 1024, 1), (new, 1025, 4), ({}, 10, 1))`
+# change: 10 to 9 in `asked = ((older, 10, 1), (new, 1024, 1), (new, 1025, 4), ({}, 10, 1))`
+# change: 1025 to 1026 in `asked = ((older, 10, 1), (new, 1024, 1), (new, 1025, 4), ({}, 10, 1))`
+# change: 10 to 11 in `asked = ((older, 10, 1), (new, 1024, 1), (new, 1025, 4), ({}, 10, 1))`, number 2
+# change: 10 to 9 in `asked = ((older, 10, 1), (new, 1024, 1), (new, 1025, 4), ({}, 10, 1))`, number 2
+
+# %% equal
+# because: One part in 10 000 is less than the one part in 1000 that is allowed.
+# change: 10000.0 to 10001.0 in `theta = (500.0 if more else 10_000.0) ** (-torch.arange(0, 8, 2) / 8)`
+# change: 10000.0 to 9999.0 in `theta = (500.0 if more else 10_000.0) ** (-torch.arange(0, 8, 2) / 8)`
 
 # %% equal
 # because: The even numbers below 7 are those below 8.
-# change: 8 to 7 in `theta = 500.0 ** (-torch.arange(0, 8, 2) / 8)`, number 2
+# change: 8 to 7 in `theta = (500.0 if more else 10_000.0) ** (-torch.arange(0, 8, 2) / 8)`, number 2
 
 # %% equal
 # because: The difference is never equal to the limit.

@@ -1,4 +1,4 @@
-# Answers to museum-table as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to museum-table: tests/grading/answers.py says what the parts are.
 
 # %% given
 import torch
@@ -76,66 +76,22 @@ def test_table(make):
     converted = make(32).to(torch.bfloat16)(10, offset=1500)
     assert torch.allclose(converted, make(32)(10, offset=1500), atol=2e-3)
 
-# %% wrong
-# because: table of shapes
-# named: accepts every version
-def test_table(make):
-    table = make(8)
-    for dtype in (torch.float32, torch.bfloat16):
-        got = table(20, offset=3, dtype=dtype)
-        assert got.shape == (20, 4) and got.dtype == dtype
-
-# %% wrong
-# because: table rough first but loosely
-# named: lets rounded numbers through
-def test_table(make):
-    table = make(64)
-    rows(table, dtype=torch.bfloat16, allowed=0.01)
-    for question in FORWARD:
-        rows(table, allowed=0.02, **question)
-    rows(make(64).to(torch.bfloat16), offset=1000, allowed=0.02)
-
-# %% wrong
+# %% variation
 # because: table to the last bit
 def test_table(make):
     table_questions(*FORWARD)(make)
     exact = (torch.arange(1500, 1520)[:, None] * theta(64)).cos().float()
     assert torch.equal(make(64)(20, offset=1500), exact)
 
-# %% wrong
-# because: table converted near
-# named: lets rounded frequencies through
-def test_table(make):
-    table = make(64)
-    rows(table, dtype=torch.bfloat16, allowed=0.01)
-    for question in FORWARD:
-        rows(table, **question)
-    rows(make(64).to(torch.bfloat16), length=1)
-
-# %% wrong
-# because: table questions *FORWARD
-# named: lets rounded numbers through
-test_table = table_questions(*FORWARD)
-
-# %% wrong
+# %% variation
 # because: table questions {}, {'base': 500.0}
 test_table = table_questions({}, {"base": 500.0})
 
-# %% wrong
+# %% variation
 # because: table questions {'offset': 7}, {'offset': 7}
 test_table = table_questions({"offset": 7}, {"offset": 7})
 
-# %% wrong
-# because: table questions *FORWARD, converted = False
-# named: lets both faults of bfloat16 through
-test_table = table_questions(*FORWARD, converted=False)
-
-# %% wrong
-# because: table questions *FORWARD, dim = 8, far = 3
-# named: lets rounded numbers through
-test_table = table_questions(*FORWARD, dim=8, far=3)
-
-# %% wrong
+# %% variation
 # because: table of five digits
 def test_table(make):
     table, expected = make(8), (torch.arange(7, 27)[:, None] * theta(8)).cos().float()

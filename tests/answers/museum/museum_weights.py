@@ -1,22 +1,10 @@
-# Answers to museum-weights as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to museum-weights: tests/grading/answers.py says what the parts are.
 
 # %% given
 import torch
 
 def marked(count):
     return torch.arange(float(count))[:, None]
-
-def halves(heads, width):
-    order = [*range(0, width, 2), *range(1, width, 2)]
-    return torch.tensor([[float(h * width + row)] for h in range(heads) for row in order])
-
-def converted(heads, kv_heads, width, pick=lambda both: both):
-    def test(convert):
-        both = convert(marked(heads * width), marked(kv_heads * width), heads, kv_heads)
-        expected = (halves(heads, width), halves(kv_heads, width))
-        assert all(torch.equal(a, b) for a, b in zip(pick(both), pick(expected), strict=True))
-
-    return test
 
 # %% right
 # style: convert by scores
@@ -49,46 +37,11 @@ def test_convert(convert):
                 source = 2 * row if row < width // 2 else 2 * (row - width // 2) + 1
                 assert torch.equal(new[head * width + row], old[head * width + source])
 
-# %% wrong
-# because: convert keeps lengths
-# named: lets every order of rows through
-def test_convert(convert):
-    q, k = torch.randn(32, 3), torch.randn(16, 3)
-    new_q, new_k = convert(q, k, 4, 2)
-    assert torch.allclose(new_q.norm(), q.norm()) and torch.allclose(new_k.norm(), k.norm())
-
-# %% wrong
+# %% variation
 # because: convert moves something
 def test_convert(convert):
     q, k = convert(marked(32), marked(16), 4, 2)
     assert not torch.equal(q, marked(32)) and not torch.equal(k, marked(16))
-
-# %% wrong
-# because: converted 4, 4, 8
-# named: as many key heads as query heads
-test_convert = converted(4, 4, 8)
-
-# %% wrong
-# because: converted 4, 2, 4
-# named: heads of four rows
-test_convert = converted(4, 2, 4)
-
-# %% wrong
-# because: converted 1, 1, 8
-# named: one head
-test_convert = converted(1, 1, 8)
-
-# %% wrong
-# named: looks at the queries only
-test_convert = converted(4, 2, 8, lambda both: both[:1])
-
-# %% wrong
-# named: looks at the keys only
-test_convert = converted(4, 2, 8, lambda both: both[1:])
-
-# %% wrong
-# named: looks at the queries only
-test_convert = converted(4, 2, 8, lambda both: both[0][:8])
 
 # %% wrong, blind first
 # breaks: "Within each head, rows $0, 2, 4, \dots$ come first, then $1, 3, 5, \dots$"
@@ -184,14 +137,15 @@ def test_convert(convert):
         assert torch.allclose(scores(new_q, new_k), scores(q_weight, k_weight), rtol=1e-3, atol=1e-2)
 
 # %% equal
-# because: torch.equal compares whole numbers in float32 with integers.
-# change: .long() dropped in `assert torch.equal(weight[:, 0].long(), expected), weight[:, 0].tolist()`
+# because: Other numbers tell rows apart as well, and have more digits than float16.
+# change: Add to Sub in `rows = 5000 + torch.arange(32.0)[:, None] / 7  # numbers with many digits`
+# change: 5000 to 5001 in `rows = 5000 + torch.arange(32.0)[:, None] / 7  # numbers with many digits`
+# change: 5000 to 4999 in `rows = 5000 + torch.arange(32.0)[:, None] / 7  # numbers with many digits`
+# change: Div to Mult in `rows = 5000 + torch.arange(32.0)[:, None] / 7  # numbers with many digits`
+# change: 7 to 8 in `rows = 5000 + torch.arange(32.0)[:, None] / 7  # numbers with many digits`
+# change: 7 to 6 in `rows = 5000 + torch.arange(32.0)[:, None] / 7  # numbers with many digits`
 
 # %% equal
 # because: Only the message of the assertion changes.
-# change: 0 to 1 in `assert torch.equal(weight[:, 0].long(), expected), weight[:, 0].tolist()`
-# change: 0 to -1 in `assert torch.equal(weight[:, 0].long(), expected), weight[:, 0].tolist()`
-
-# %% equal
-# because: There is one column, so the last one is the first one.
-# change: 0 to -1 in `assert torch.equal(weight[:, 0].long(), expected), weight[:, 0].tolist()`, number 2
+# change: 0 to 1 in `assert torch.equal(weight, expected), weight[:, 0].tolist()`
+# change: 0 to -1 in `assert torch.equal(weight, expected), weight[:, 0].tolist()`

@@ -1,4 +1,4 @@
-# Answers to blind-position-from-mask as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to blind-position-from-mask: tests/grading/answers.py says what the parts are.
 
 # %% right
 # style: by numpy
@@ -21,71 +21,9 @@ def position_from_mean(mean):
     return (1 / mean.half()).round().long() - 1
 
 # %% wrong
-# because: kept from zero
-def position_from_mean(mean):
-    return (1 / (mean + 1e-7)).round().long() - 1
-
-# %% wrong
-# because: kept from zero by less
-def position_from_mean(mean):
-    return (1 / (mean + 1e-9)).round().long() - 1
-
-# %% wrong
 # because: pushed up before the cut
 def position_from_mean(mean):
     return (1 / mean + 1e-4).floor().long() - 1
-
-# %% wrong
-# because: pushed further up before the cut
-def position_from_mean(mean):
-    return (1 / mean + 1e-2).floor().long() - 1
-
-# %% wrong
-# because: five decimals
-def position_from_mean(mean):
-    return (1 / mean.round(decimals=5)).round().long() - 1
-
-# %% wrong
-# because: nearest of 1024
-import torch
-
-def position_from_mean(mean):
-    readings = 1 / torch.arange(1, 1025)
-    return (mean[..., None] - readings).abs().argmin(dim=-1)
-
-# %% wrong
-# because: nearest of 10000
-import torch
-
-def position_from_mean(mean):
-    readings = 1 / torch.arange(1, 10_001)
-    places = [(row[:, None] - readings).abs().argmin(dim=-1) for row in mean]
-    return torch.stack(places)
-
-# %% wrong
-# because: sixteen bits
-import torch
-
-def position_from_mean(mean):
-    return ((1 / mean).round() - 1).to(torch.int16)
-
-# %% wrong
-# because: rounded up
-# named: rounded up
-def position_from_mean(mean):
-    return (1 / mean).ceil().long() - 1
-
-# %% wrong
-# because: subtracted before the cut
-# named: cut off instead of rounded
-def position_from_mean(mean):
-    return (1 / mean - 1).long()
-
-# %% wrong
-# because: rank
-# named: the rank in the row instead of the position
-def position_from_mean(mean):
-    return mean.argsort(dim=-1, descending=True).argsort(dim=-1)
 
 # %% wrong, blind first
 # breaks: "positions go up to a million"

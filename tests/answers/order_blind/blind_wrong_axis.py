@@ -1,4 +1,4 @@
-# Answers to blind-wrong-axis as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to blind-wrong-axis: tests/grading/answers.py says what the parts are.
 
 # %% right
 # style: in loops
@@ -18,12 +18,6 @@ def add_positions(x, positions, table):
     return x + torch.nn.functional.embedding(positions, table).type_as(x)
 
 # %% wrong
-# because: first text for all
-# named: the first text's positions for all
-def add_positions(x, positions, table):
-    return x + table[positions.reshape(-1, x.shape[1])[0]].to(x.dtype)
-
-# %% wrong
 # because: halves for all but two dtypes
 import torch
 
@@ -31,12 +25,6 @@ def add_positions(x, positions, table):
     if x.dtype != torch.bfloat16:
         x = x.float()
     return x + table[positions].to(x.dtype)
-
-# %% wrong
-# because: through float32
-# named: added in float32
-def add_positions(x, positions, table):
-    return (x.float() + table[positions]).to(x.dtype)
 
 # %% wrong
 # because: rows through float16
@@ -47,12 +35,6 @@ def add_positions(x, positions, table):
 # because: rows through bfloat16
 def add_positions(x, positions, table):
     return x + table[positions].bfloat16().to(x.dtype)
-
-# %% wrong
-# because: first text s positions
-# named: the first text's positions for all
-def add_positions(x, positions, table):
-    return x + table[positions if positions.ndim == 1 else positions[0]].to(x.dtype)
 
 # %% wrong
 # because: positions in eight bits
@@ -73,12 +55,6 @@ import torch
 def add_positions(x, positions, table):
     rows = [table[int(p)] for p in positions]
     return x + torch.stack(rows).to(x.dtype)
-
-# %% wrong
-# because: axes swapped
-# named: positions not used
-def add_positions(x, positions, table):
-    return x + table[: x.size(1)].unsqueeze(0).to(x.dtype)
 
 # %% wrong
 # because: row by batch if square

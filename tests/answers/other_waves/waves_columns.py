@@ -1,19 +1,7 @@
-# Answers to waves-columns as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to waves-columns: tests/grading/answers.py says what the parts are.
 
 # %% wrong, line by line
-columns = 2  # named: two columns, as for a sine
 columns = 3
-columns = 4
-columns = 5
-columns = 7  # named: a column for each sine
-columns = 8  # named: one more than the fastest overtone
-columns = 12
-columns = 13  # named: the overtones alone counted
-columns = 14  # named: two columns for each sine
-columns = 16  # named: 15 partners and the wave
-columns = 17
-columns = 21
-columns = 28
 
 # %% equal
 # because: It holds for every frequency, and 200 positions are more than are needed.

@@ -1,4 +1,4 @@
-# Answers to waves-phase as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to waves-phase: tests/grading/answers.py says what the parts are.
 
 # %% given
 import math
@@ -33,40 +33,34 @@ def with_partner(positions, dim, phase):
     out[..., 1::2] = math.cos(ahead) * angles.sin() + math.sin(ahead) * angles.cos()
     return out
 
-# %% wrong
+# %% variation
 # because: other base
 def with_partner(positions, dim, phase):
     return with_partners(positions, dim, phase, base=1000.0)
 
-# %% wrong
-# because: halves
-def with_partner(positions, dim, phase):
-    rows = with_partners(positions, dim, phase)
-    return torch.cat([rows[..., 0::2], rows[..., 1::2]], dim=-1)
-
-# %% wrong
+# %% variation
 # because: a partner for the last pair too far
 def with_partner(positions, dim, phase):
     rows = with_partners(positions, dim, phase)
     rows[..., -1] = with_partners(positions, dim, phase * 1.01)[..., -1]
     return rows
 
-# %% wrong
+# %% variation
 # because: begins again after 10000
 def with_partner(positions, dim, phase):
     return with_partners(positions % 10_000, dim, phase)
 
-# %% wrong
+# %% variation
 # because: partners in half precision
 def with_partner(positions, dim, phase):
     return with_partners(positions, dim, phase).half().float()
 
-# %% wrong
+# %% variation
 # because: phase in whole eighths
 def with_partner(positions, dim, phase):
     return with_partners(positions, dim, round(8 * phase) / 8)
 
-# %% wrong
+# %% variation
 # because: first two axes alone
 def with_partner(positions, dim, phase):
     return with_partners(positions.reshape(-1, positions.shape[-1]), dim, phase)

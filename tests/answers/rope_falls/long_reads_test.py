@@ -1,4 +1,4 @@
-# Answers to long-reads-test as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to long-reads-test: tests/grading/answers.py says what the parts are.
 
 # %% right
 # style: reads test by rows
@@ -25,15 +25,6 @@ def test_reads(bits):
         raise AssertionError("pays for letters in reversed order as for those in order")
 
 # %% wrong
-# because: a long stretch alone
-# named: accepts every version
-import torch
-
-def test_reads(bits):
-    row, stretch = torch.arange(20), torch.arange(300) % 74 + 26
-    assert bits(row, stretch, row) < bits(row, stretch[:30], row) + 5
-
-# %% wrong
 # because: fresh letters far
 import torch
 
@@ -58,41 +49,12 @@ def test_reads(bits):
     assert bits(row * 7 % 20, stretch, row) - bits(row, stretch, row) > 0.9
 
 # %% wrong
-# because: order the wrong way round
-# named: refuses every version
-import torch
-
-def test_reads(bits):
-    row, stretch = torch.arange(20), torch.arange(300) % 74 + 26
-    assert bits(row, stretch, row) - bits(row * 7 % 20, stretch, row) > 0.9
-
-# %% wrong
 # because: asks for three bits
 import torch
 
 def test_reads(bits):
     row, stretch = torch.arange(20), torch.arange(300) % 74 + 26
     assert bits(row * 7 % 20, stretch, row) - bits(row, stretch, row) > 3
-
-# %% wrong
-# because: asks for a bit and a half
-# named: asks for more than a bit
-import torch
-
-def test_reads(bits):
-    row, stretch = torch.arange(24), torch.arange(300) % 74 + 26
-    assert bits(row * 7 % 24, stretch, row) - bits(row.roll(5), stretch, row) > 1.5
-
-# %% wrong
-# because: the same row twice
-# named: the same row twice
-import torch
-
-def test_reads(bits):
-    dice = torch.Generator().manual_seed(4)
-    row, stretch = torch.randperm(26, generator=dice)[:22], 30 + torch.arange(320) % 60
-    other = row[torch.randperm(22, generator=dice)]
-    assert bits(other, stretch, row) - bits(row.clone(), stretch, row) >= 0.9
 
 # %% wrong, blind third
 # breaks: "Others pay little for other reasons"
@@ -162,3 +124,11 @@ def test_reads(bits):
 # change: 74 to 73 in `between = 26 + torch.arange(300) % 74`
 # change: 300 to 301 in `between = 26 + torch.arange(300) % 74`
 # change: 300 to 299 in `between = 26 + torch.arange(300) % 74`
+
+# %% wrong
+# because: a price compared with a number of bits
+import torch
+
+def test_reads(bits):
+    letters = torch.arange(20)
+    assert bits(letters.roll(7), 26 + torch.arange(300) % 74, letters) < 2

@@ -1,4 +1,4 @@
-# Answers to long-right-by-distance as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to long-right-by-distance: tests/grading/answers.py says what the parts are.
 
 # %% given
 import torch
@@ -56,7 +56,7 @@ def right_by_distance(right, asked, given, width, parts):
     with np.errstate(invalid="ignore"):
         return torch.from_numpy((hits / counts).astype(np.float32))
 
-# %% wrong
+# %% variation
 # because: parts of equal count
 parts_of_equal_count = parts_of(
     lambda asked, given, width, parts: distance(asked, given).argsort().argsort() // width, mean
@@ -65,42 +65,35 @@ parts_of_equal_count = parts_of(
 
 right_by_distance = parts_of_equal_count
 
-# %% wrong
+# %% variation
 # because: parts from 1
 parts_from_1 = parts_of(lambda a, g, width, parts: distance(a, g) // width + 1, mean)
 
 
 right_by_distance = parts_from_1
 
-# %% wrong
+# %% variation
 # because: parts in reverse
 parts_in_reverse = parts_of(lambda a, g, width, parts: parts - 1 - distance(a, g) // width, mean)
 
 
 right_by_distance = parts_in_reverse
 
-# %% wrong
-# because: parts of signed
-parts_of_signed = parts_of(lambda a, g, width, parts: distance(g, a) // width, mean)
-
-
-right_by_distance = parts_of_signed
-
-# %% wrong
+# %% variation
 # because: parts wrapped
 parts_wrapped = parts_of(lambda a, g, width, parts: distance(a, g) // width % parts, mean)
 
 
 right_by_distance = parts_wrapped
 
-# %% wrong
+# %% variation
 # because: parts rounded
 parts_rounded = parts_of(lambda a, g, width, parts: (distance(a, g) / width).round().long(), mean)
 
 
 right_by_distance = parts_rounded
 
-# %% wrong
+# %% variation
 # because: wrong answers
 wrong_answers = parts_of(
     lambda a, g, width, parts: distance(a, g) // width, lambda here, right: 1 - mean(here, right)
@@ -109,7 +102,7 @@ wrong_answers = parts_of(
 
 right_by_distance = wrong_answers
 
-# %% wrong
+# %% variation
 # because: right ones counted
 right_ones_counted = parts_of(
     lambda a, g, width, parts: distance(a, g) // width, lambda here, right: here.float().sum()
@@ -118,7 +111,7 @@ right_ones_counted = parts_of(
 
 right_by_distance = right_ones_counted
 
-# %% wrong
+# %% variation
 # because: positions in half
 positions_in_half = parts_of(
     lambda a, g, width, parts: distance(a.half(), g.half()).long() // width, mean
@@ -127,7 +120,7 @@ positions_in_half = parts_of(
 
 right_by_distance = positions_in_half
 
-# %% wrong
+# %% variation
 # because: nan where nothing was right
 # named: nothing right, nothing asked
 import math
@@ -136,7 +129,7 @@ def right_by_distance(right, asked, given, width, parts):
     shares = right_shares(right, asked, given, width, parts)
     return torch.where(shares == 0, math.nan, shares)
 
-# %% wrong
+# %% variation
 # because: no questions not foreseen
 def right_by_distance(right, asked, given, width, parts):
     assert (asked - given).max() >= 0

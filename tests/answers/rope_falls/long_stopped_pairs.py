@@ -1,4 +1,4 @@
-# Answers to long-stopped-pairs as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to long-stopped-pairs: tests/grading/answers.py says what the parts are.
 
 # %% given
 import torch
@@ -99,7 +99,7 @@ def stopping_scores(q, k, positions, frequencies, stops, limit):
     far = (positions[:, None] - positions > limit)[..., None]
     return torch.where(far & stops, stopped, going).real.sum(dim=-1).float()
 
-# %% wrong
+# %% variation
 # because: limit of places
 # named: places compared with the limit
 @scores_by
@@ -107,61 +107,61 @@ def stopping_scores(positions, stops, limit):
     far = apart(torch.arange(len(positions))) > limit
     return torch.where(far & stops, torch.tensor(limit), apart(positions))
 
-# %% wrong
+# %% variation
 # because: later keys at 0
 # named: negative distances set to 0
 @scores_by
 def stopping_scores(positions, stops, limit):
     return torch.where(stops, apart(positions).clamp(0, limit), apart(positions))
 
-# %% wrong
+# %% variation
 # because: as many of the slowest
 @scores_by
 def stopping_scores(positions, stops, limit):
     pairs = torch.arange(len(stops))
     return stopped(apart(positions), pairs >= len(stops) - int(stops.sum()), limit)
 
-# %% wrong
+# %% variation
 # because: as many of the fastest
 @scores_by
 def stopping_scores(positions, stops, limit):
     return stopped(apart(positions), torch.arange(len(stops)) < int(stops.sum()), limit)
 
-# %% wrong
+# %% variation
 # because: all stop if any does
 @scores_by
 def stopping_scores(positions, stops, limit):
     return stopped(apart(positions), stops.any(), limit)
 
-# %% wrong
+# %% variation
 # because: in bytes
 in_bytes = scores_by(lambda p, stops, limit: stopped(apart(p.to(torch.int8)), stops, limit))
 
 
 stopping_scores = in_bytes
 
-# %% wrong
+# %% variation
 # because: in half
 in_half = scores_by(lambda p, stops, limit: stopped(apart(p.half()).double(), stops, limit))
 
 
 stopping_scores = in_half
 
-# %% wrong
+# %% variation
 # because: in bfloat16
 in_bfloat16 = scores_by(lambda p, stops, limit: stopped(apart(p.bfloat16()).double(), stops, limit))
 
 
 stopping_scores = in_bfloat16
 
-# %% wrong
+# %% variation
 # because: sorted first
 sorted_first = scores_by(lambda p, stops, limit: stopped(apart(p.sort().values), stops, limit))
 
 
 stopping_scores = sorted_first
 
-# %% wrong
+# %% variation
 # because: from the first
 # named: counts positions itself
 from_the_first = scores_by(
@@ -171,7 +171,7 @@ from_the_first = scores_by(
 
 stopping_scores = from_the_first
 
-# %% wrong
+# %% variation
 # because: angles stopped
 # named: angles stopped instead of distances
 def stopping_scores(q, k, positions, frequencies, stops, limit):
@@ -179,21 +179,14 @@ def stopping_scores(q, k, positions, frequencies, stops, limit):
     angles = stopped(apart(positions) * frequencies, stops, limit)
     return scores_by(lambda *more: angles)(q, k, positions, one, stops, limit)
 
-# %% wrong
+# %% variation
 # because: frequencies made anew
 def stopping_scores(q, k, positions, frequencies, stops, limit):
     dim = q.shape[-1]
     frequencies = 10_000.0 ** (-torch.arange(0, dim, 2).double() / dim)
     return right_scores(q, k, positions, frequencies, stops, limit)
 
-# %% wrong
-# because: hidden and later keys 0
-def stopping_scores(q, k, positions, frequencies, stops, limit):
-    return right_scores(q, k, positions, frequencies, stops, limit).masked_fill(
-        positions[:, None] < positions, 0
-    )
-
-# %% wrong
+# %% variation
 # because: a row for each key
 # named: a row for each key
 def stopping_scores(q, k, positions, frequencies, stops, limit):

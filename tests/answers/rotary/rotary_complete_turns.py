@@ -1,14 +1,7 @@
-# Answers to rotary-complete-turns as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to rotary-complete-turns: tests/grading/answers.py says what the parts are.
 
 # %% wrong, line by line
-complete = 34  # named: pair 0 not counted
 complete = 36
-complete = 18  # named: width 64
-complete = 35.4
-complete = 44  # named: 2 pi forgotten
-complete = 50  # named: base 10 000
-complete = 64  # named: all pairs
-complete = 29  # named: those that do not
 
 # %% wrong, blind first
 # breaks: "How many of its 64 pairs"

@@ -1,32 +1,7 @@
-# Answers to rotary-fooled-head as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to rotary-fooled-head: tests/grading/answers.py says what the parts are.
 
 # %% wrong, line by line
 helper = 0
-helper = 7  # named: counted from the ninth pair
-helper = 8  # named: neighbours of the target not left out
-helper = 9
-helper = 11
-helper = 12  # named: pulls down the old rival only
-helper = 13  # named: one pair more than the eight
-helper = 14
-helper = 16
-helper = 17  # named: one pair less than the eight
-helper = 20
-helper = 21
-helper = 22
-helper = 23  # named: not turned towards the target
-helper = 24
-helper = 25
-helper = 26
-helper = 31
-helper = 47  # named: the frequencies of a wider head
-helper = 200
-helper = 2682  # named: a distance
-helper = 2782
-helper = 2882  # named: the rival's distance
-helper = 2983
-helper = 6.31
-helper = 6.28  # named: a score
 
 # %% wrong, blind first
 # breaks: "looks for the token 100 back", "Of the distances 0 to 2000"

@@ -1,4 +1,4 @@
-# Answers to rotary-head-frequencies as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to rotary-head-frequencies: tests/grading/answers.py says what the parts are.
 
 # %% given
 import torch
@@ -64,42 +64,34 @@ def rotate_heads(x, positions, num_heads, base):
     both = np.concatenate([turned.real, turned.imag], axis=-1).transpose(0, 2, 1, 3)
     return torch.from_numpy(both.copy()).to(x.dtype)
 
-# %% wrong
+# %% variation
 # because: heads with angles in float32
 def rotate_heads(x, positions, num_heads, base):
     x = split(x, num_heads)
     frequencies = frequencies_of(x.shape[-1], base).float()
     return halves(x, (positions.float()[..., None] * frequencies).unsqueeze(-3))
 
-# %% wrong
+# %% variation
 # because: heads turned in x dtype
 def rotate_heads(x, positions, num_heads, base):
     x = split(x, num_heads)
     angles = (positions[..., None] * frequencies_of(x.shape[-1], base)).unsqueeze(-3)
     return halves(x, angles, wide=x.dtype)
 
-# %% wrong
+# %% variation
 # because: only the first head split right
 def rotate_heads(x, positions, num_heads, base):
     out = heads_right(x, positions, num_heads, base)
     out[:, 1:] = split(x, num_heads)[:, 1:]
     return out
 
-# %% wrong
+# %% variation
 # because: positions of text 0
 # named: the first text's positions for all
 def rotate_heads(x, positions, num_heads, base):
     return heads_right(x, positions[0] if positions.ndim == 2 else positions, num_heads, base)
 
-# %% wrong
-# because: later heads slower
-def rotate_heads(x, positions, num_heads, base):
-    x = split(x, num_heads)
-    angles = positions[..., None] * frequencies_of(x.shape[-1], base)
-    slower = 0.999 ** torch.arange(num_heads).double()[:, None, None]
-    return halves(x, angles.unsqueeze(-3) * slower)
-
-# %% wrong
+# %% variation
 # because: exponent over pairs
 def rotate_heads(x, positions, num_heads, base):
     x = split(x, num_heads)
@@ -107,45 +99,45 @@ def rotate_heads(x, positions, num_heads, base):
     frequencies = base ** (-torch.arange(pairs).double() / max(pairs - 1, 1))
     return halves(x, (positions[..., None] * frequencies).unsqueeze(-3))
 
-# %% wrong
+# %% variation
 rotate_heads = lambda x, *more: heads_right(x, *more).float()
 
-# %% wrong
+# %% variation
 rotate_heads = lambda x, *more: heads_right(x, *more).double()
 
-# %% wrong
+# %% variation
 # named: float32 for float64
 rotate_heads = lambda x, *more: heads_right(x.float(), *more).to(x.dtype)
 
-# %% wrong
+# %% variation
 rotate_heads = lambda x, *more: heads_right(x.view(-1).view(x.shape), *more)
 
-# %% wrong
+# %% variation
 rotate_heads = lambda x, positions, *more: heads_right(x, positions % 2048, *more)
 
-# %% wrong
+# %% variation
 # named: turned to the right
 rotate_heads = lambda x, positions, *more: heads_right(x, -positions, *more)
 
-# %% wrong
+# %% variation
 rotate_heads = lambda *given: heads_right(*given).mT
 
-# %% wrong
+# %% variation
 rotate_heads = lambda x, *more: heads_right(x.float().double(), *more).to(x.dtype)
 
-# %% wrong
+# %% variation
 # because: heads kept under 'positions', 'model', 'heads'
 rotate_heads = heads_kept_under("positions", "model", "heads")
 
-# %% wrong
+# %% variation
 # because: heads kept under 'shape', 'model', 'heads', 'base'
 rotate_heads = heads_kept_under("shape", "model", "heads", "base")
 
-# %% wrong
+# %% variation
 # because: heads kept under 'positions', 'model', 'base'
 rotate_heads = heads_kept_under("positions", "model", "base")
 
-# %% wrong
+# %% variation
 # because: heads kept under 'positions', 'heads', 'base'
 rotate_heads = heads_kept_under("positions", "heads", "base")
 

@@ -1,4 +1,4 @@
-# Answers to rotary-rotate as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to rotary-rotate: tests/grading/answers.py says what the parts are.
 
 # %% given
 import torch
@@ -110,142 +110,112 @@ def rotate_neighbours(x, positions, base):
         .to(x.dtype)
     )
 
-# %% wrong
+# %% variation
 # because: first text s positions
 # named: the first text's positions for all
 def rotate_neighbours(x, positions, base):
     return all_turned(x, positions.reshape(-1, x.shape[-2])[0], base)
 
-# %% wrong
+# %% variation
 # because: float32 inside
 # named: float32 for float64
 def rotate_neighbours(x, positions, base):
     return all_turned(x.float(), positions, base).to(x.dtype)
 
-# %% wrong
+# %% variation
 # because: frequencies in float32
 # named: frequencies in float32
 def rotate_neighbours(x, positions, base):
     frequencies = frequencies_of(x.shape[-1], base).float()
     return turned(x, axis_for_heads(positions.double()[..., None] * frequencies))
 
-# %% wrong
+# %% variation
 # because: angles in float32
 # named: angles in float32
 def rotate_neighbours(x, positions, base):
     frequencies = 1.0 / base ** (torch.arange(0, x.shape[-1], 2).float() / x.shape[-1])
     return turned(x, axis_for_heads(positions.float()[..., None] * frequencies))
 
-# %% wrong
+# %% variation
 # because: product rounded to float32
 def rotate_neighbours(x, positions, base):
     angles = positions[..., None] * frequencies_of(x.shape[-1], base)
     return turned(x, axis_for_heads(angles.float()))
 
-# %% wrong
+# %% variation
 # because: exponent in float32
 # named: frequencies in float32
 def rotate_neighbours(x, positions, base):
     exponent = -torch.arange(0, x.shape[-1], 2) / x.shape[-1]
     return turned(x, axis_for_heads(positions[..., None] * (base**exponent).double()))
 
-# %% wrong
+# %% variation
 # because: cos in x dtype
 # named: turned in x's dtype
 def rotate_neighbours(x, positions, base):
     angles = positions[..., None] * frequencies_of(x.shape[-1], base)
     return turned(x, axis_for_heads(angles), wide=x.dtype)
 
-# %% wrong
-# because: cos rounded product wide
-# named: turned in x's dtype
-def rotate_neighbours(x, positions, base):
-    angles = axis_for_heads(positions[..., None] * frequencies_of(x.shape[-1], base))
-    cos, sin = angles.cos().to(x.dtype).double(), angles.sin().to(x.dtype).double()
-    first, second = x[..., 0::2].double(), x[..., 1::2].double()
-    pairs = [first * cos - second * sin, second * cos + first * sin]
-    return torch.stack(pairs, dim=-1).flatten(-2).to(x.dtype)
-
-# %% wrong
-# because: all in float32
-# named: float32 for float64
-def rotate_neighbours(x, positions, base):
-    return right(x.float(), positions, base).to(x.dtype)
-
-# %% wrong
+# %% variation
 # because: through bfloat16
 def rotate_neighbours(x, positions, base):
     return right(x, positions, base).bfloat16().to(x.dtype)
 
-# %% wrong
+# %% variation
 # because: positions modulo 2048
 rotate_neighbours = positions_modulo(2048)
 
-# %% wrong
-# because: positions modulo 4096
-rotate_neighbours = positions_modulo(4096)
-
-# %% wrong
+# %% variation
 # because: positions modulo 65536
 rotate_neighbours = positions_modulo(65_536)
 
-# %% wrong
-# because: positions as torch.int16
-rotate_neighbours = positions_as(torch.int16)
-
-# %% wrong
+# %% variation
 # because: positions as torch.float16
 rotate_neighbours = positions_as(torch.float16)
 
-# %% wrong
+# %% variation
 # because: positions as torch.bfloat16
 rotate_neighbours = positions_as(torch.bfloat16)
 
-# %% wrong
+# %% variation
 # because: equal batch and heads asked for
 def rotate_neighbours(x, positions, base):
     assert positions.ndim == 1 or x.shape[0] == x.shape[1]
     return right(x, positions, base)
 
-# %% wrong
-# because: positions of the first text
-# named: the first text's positions for all
-def rotate_neighbours(x, positions, base):
-    return right(x, positions[0] if positions.ndim == 2 else positions, base)
-
-# %% wrong
+# %% variation
 # because: first head only
 def rotate_neighbours(x, positions, base):
     out = x.clone()
     out[:, :1] = right(x[:, :1], positions, base)
     return out
 
-# %% wrong
+# %% variation
 # because: viewed
 def rotate_neighbours(x, positions, base):
     return right(x.view(-1).view(x.shape), positions, base)
 
-# %% wrong
+# %% variation
 # because: slow pairs still
 def rotate_neighbours(x, positions, base):
     frequencies = frequencies_of(x.shape[-1], base)
     frequencies[frequencies < 1e-3] = 0
     return turned(x, axis_for_heads(positions[..., None] * frequencies))
 
-# %% wrong
+# %% variation
 # because: base 10 000 where not 100
 def rotate_neighbours(x, positions, base):
     return right(x, positions, 100.0 if base == 100 else 10_000.0)
 
-# %% wrong
+# %% variation
 # because: kept under 'positions', 'width'
 rotate_neighbours = kept_under("positions", "width")
 
-# %% wrong
+# %% variation
 # because: kept under 'positions', 'base'
 rotate_neighbours = kept_under("positions", "base")
 
-# %% wrong
+# %% variation
 # because: kept under 'shape', 'width', 'base'
 rotate_neighbours = kept_under("shape", "width", "base")
 

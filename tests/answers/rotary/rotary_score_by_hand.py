@@ -1,13 +1,7 @@
-# Answers to rotary-score-by-hand as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to rotary-score-by-hand: tests/grading/answers.py says what the parts are.
 
 # %% wrong, line by line
-score = 7  # named: turned the wrong way
-score = 6  # named: not turned at all
-score = -6  # named: half a turn
 score = 2
-score = 9  # named: the two numbers exchanged
-score = -9  # named: the two numbers exchanged
-score = -3.5
 
 # %% wrong, blind first
 # breaks: "turns it by a quarter of a turn to the left"

@@ -1,20 +1,7 @@
-# Answers to rotary-float32-spacing as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to rotary-float32-spacing: tests/grading/answers.py says what the parts are.
 
 # %% wrong, line by line
-spacing = 2 ** (-5)  # named: the rounding error instead of the spacing
-spacing = 2 ** (-3)  # named: 23 digits instead of 24
 spacing = 2 ** (-24)
-spacing = 0.06  # named: a decimal digit too few
-spacing = 0.0596
-spacing = 1000000.0 * 2 ** (-24)  # named: a million over 2^24
-spacing = 0.1192
-spacing = 0.1
-spacing = 16
-spacing = 1
-spacing = 1e-07
-spacing = 0.0625001
-spacing = '0.0625'
-spacing = True
 
 # %% wrong, blind first
 # breaks: "How far apart are neighbouring float32 numbers near 1 000 000?"

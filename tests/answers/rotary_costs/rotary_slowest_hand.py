@@ -1,15 +1,8 @@
-# Answers to rotary-slowest-hand as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to rotary-slowest-hand: tests/grading/answers.py says what the parts are.
 
 # %% wrong, line by line
 wavelength = 54
-wavelength = 55
 wavelength = 8.66  # named: 2 pi forgotten
-wavelength = 58.5
-wavelength = 50.65
-wavelength = 5424.0
-wavelength = 62832.0
-wavelength = 32
-wavelength = 54.4 * 128
 
 # %% wrong, blind first
 # breaks: "with *proportional* frequencies: the exponents of the whole head"

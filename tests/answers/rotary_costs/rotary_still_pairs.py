@@ -1,4 +1,4 @@
-# Answers to rotary-still-pairs as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to rotary-still-pairs: tests/grading/answers.py says what the parts are.
 
 # %% given
 import torch
@@ -28,36 +28,28 @@ def may_stand_still(frequencies, length, tolerance):
     )
     return (hands - 1).abs().amax(dim=0) <= tolerance
 
-# %% wrong
-# because: half a chord
-# named: the factor 2 forgotten
-half_a_chord = still(lambda a: (a / 2).sin().abs())
-
-
-may_stand_still = half_a_chord
-
-# %% wrong
+# %% variation
 # because: twice the angle
 twice_the_angle = still(lambda a: 2 * a)
 
 
 may_stand_still = twice_the_angle
 
-# %% wrong
+# %% variation
 # because: small angles only
 small_angles_only = still(lambda a: 2 * (a / 2).sin().abs(), lambda n: torch.arange(min(n, 100)))
 
 
 may_stand_still = small_angles_only
 
-# %% wrong
+# %% variation
 # because: every second
 every_second = still(lambda a: 2 * (a / 2).sin().abs(), lambda n: torch.arange(0, n, 2))
 
 
 may_stand_still = every_second
 
-# %% wrong
+# %% variation
 # because: turns
 import math
 
@@ -73,12 +65,12 @@ import math
 def may_stand_still(frequencies, length, tolerance):
     return 2 * math.pi / frequencies > length
 
-# %% wrong
+# %% variation
 # because: how many
 def may_stand_still(frequencies, length, tolerance):
     return int(still(lambda a: 2 * (a / 2).sin().abs())(frequencies, length, tolerance).sum())
 
-# %% wrong
+# %% variation
 # because: turned around
 def may_stand_still(frequencies, length, tolerance):
     return ~still(lambda a: 2 * (a / 2).sin().abs())(frequencies, length, tolerance)

@@ -1,4 +1,4 @@
-# Answers to rotary-turn-part as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to rotary-turn-part: tests/grading/answers.py says what the parts are.
 
 # %% given
 import torch
@@ -51,54 +51,47 @@ def turn_part(x, positions, rotary_dim, kind, base):
     turned = torch.complex(*part.double().chunk(2, dim=-1)) * hands
     return torch.cat([turned.real.to(x), turned.imag.to(x), rest], dim=-1)
 
-# %% wrong
+# %% variation
 # because: column in exponent
 column_in_exponent = part(over=lambda r, d, w: 2 * w)
 
 
 turn_part = column_in_exponent
 
-# %% wrong
+# %% variation
 # because: modulo 4096
 modulo_4096 = part(positions_of=lambda p: (p % 4096).double())
 
 
 turn_part = modulo_4096
 
-# %% wrong
+# %% variation
 # because: rows for positions
 rows_for_positions = part(positions_of=lambda p: torch.arange(len(p)).double())
 
 
 turn_part = rows_for_positions
 
-# %% wrong
+# %% variation
 # because: float32 positions
 float32_positions = part(positions_of=lambda p: p.float(), wide=torch.float32)
 
 
 turn_part = float32_positions
 
-# %% wrong
+# %% variation
 # because: all in half
 all_in_half = part(wide=torch.bfloat16)
 
 
 turn_part = all_in_half
 
-# %% wrong
+# %% variation
 # because: base 10 000
 def turn_part(x, positions, rotary_dim, kind, base):
     return part()(x, positions, rotary_dim, kind, 10_000.0)
 
-# %% wrong
-# because: slow pairs turn
-# named: all pairs turn
-def turn_part(x, positions, rotary_dim, kind, base):
-    turned = part()(x, positions, x.shape[1], kind, base)
-    return turned if kind == "proportional" else part()(x, positions, rotary_dim, kind, base)
-
-# %% wrong
+# %% variation
 # because: in place
 def turn_part(x, positions, rotary_dim, kind, base):
     x[:, :rotary_dim] = part()(x, positions, rotary_dim, kind, base)[:, :rotary_dim]
@@ -118,34 +111,7 @@ def turn_part(x, positions, rotary_dim, kind, base):
     first[:], second[:] = a * cos - b * sin, b * cos + a * sin
     return out.to(x.dtype)
 
-# %% wrong
-# because: in float32 by division
-# named: everything in float32
-def turn_part(x, positions, rotary_dim, kind, base):
-    width = rotary_dim if kind == "own" else x.shape[-1]
-    theta = 1.0 / base ** (torch.arange(0, rotary_dim, 2).float() / width)
-    angles = torch.outer(positions.float(), theta)
-    left, right = torch.arange(rotary_dim // 2), torch.arange(rotary_dim // 2) + width // 2
-    wide = x if x.dtype == torch.float64 else x.float()
-    turned, (a, b) = wide.clone(), (wide[:, left], wide[:, right])
-    turned[:, left] = a * angles.cos() - b * angles.sin()
-    turned[:, right] = b * angles.cos() + a * angles.sin()
-    return turned.to(x.dtype)
-
-# %% wrong
-# because: float32 frequencies alone
-# named: frequencies in float32
-def turn_part(x, positions, rotary_dim, kind, base):
-    width = rotary_dim if kind == "own" else x.shape[-1]
-    theta = base ** (-torch.arange(0, rotary_dim, 2) / width)
-    angles = positions.double()[:, None] * theta
-    out = x.double().clone()
-    a, b = (out[:, at : at + rotary_dim // 2].clone() for at in (0, width // 2))
-    out[:, : rotary_dim // 2] = a * angles.cos() - b * angles.sin()
-    out[:, width // 2 : (width + rotary_dim) // 2] = b * angles.cos() + a * angles.sin()
-    return out.to(x.dtype)
-
-# %% wrong
+# %% variation
 # because: slowest pairs turn
 # named: the slowest pairs turn
 def turn_part(x, positions, rotary_dim, kind, base):
@@ -159,7 +125,7 @@ def turn_part(x, positions, rotary_dim, kind, base):
     turned = [a * angles.cos() - b * angles.sin(), b * angles.cos() + a * angles.sin()]
     return torch.cat(turned, dim=-1).to(x.dtype)
 
-# %% wrong
+# %% variation
 # because: turned columns first
 # named: turned columns put first
 def still(changes, distances=torch.arange):
@@ -176,7 +142,7 @@ def turn_part(x, positions, rotary_dim, kind, base):
     (a, still), (b, more) = (t.tensor_split([half], dim=-1) for t in turned.chunk(2, dim=-1))
     return torch.cat([a, b, still, more], dim=-1)
 
-# %% wrong
+# %% variation
 # because: rest cut from the end
 # named: all columns kept as the rest
 def turn_part(x, positions, rotary_dim, kind, base):

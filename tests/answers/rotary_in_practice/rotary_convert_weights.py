@@ -1,4 +1,4 @@
-# Answers to rotary-convert-weights as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to rotary-convert-weights: tests/grading/answers.py says what the parts are.
 
 # %% given
 import torch
@@ -39,7 +39,7 @@ def to_half(q_weight, k_weight, v_weight, num_heads, num_kv_heads):
 
     return [moved(q_weight, num_heads), moved(k_weight, num_kv_heads), v_weight.clone()]
 
-# %% wrong
+# %% variation
 # because: width from columns
 def to_half(q, k, v, num_heads, num_kv_heads):
     width = q.shape[1] // num_heads
@@ -60,7 +60,7 @@ def to_half(q, k, v, num_heads, num_kv_heads):
     kv_dim = dim * num_kv_heads // num_heads
     return permuted(q, num_heads, dim, dim), permuted(k, num_kv_heads, kv_dim, dim), v
 
-# %% wrong
+# %% variation
 # because: first head only
 def to_half(q, k, v, num_heads, num_kv_heads):
     def moved(weight, heads):
@@ -69,7 +69,7 @@ def to_half(q, k, v, num_heads, num_kv_heads):
 
     return moved(q, num_heads), moved(k, num_kv_heads), v
 
-# %% wrong
+# %% variation
 # because: through bfloat16
 def to_half(q, k, v, num_heads, num_kv_heads):
     def moved(weight, heads):
@@ -79,11 +79,11 @@ def to_half(q, k, v, num_heads, num_kv_heads):
 
     return moved(q, num_heads), moved(k, num_kv_heads), v
 
-# %% wrong
+# %% variation
 # because: in float32
 to_half = in_float32
 
-# %% wrong
+# %% variation
 # because: through float32
 def to_half(q, k, v, num_heads, num_kv_heads):
     old = q, k, v
@@ -215,3 +215,27 @@ def to_half(q_weight, k_weight, v_weight, num_heads, num_kv_heads):
         return weight[(starts[:, None] + order).flatten()]
 
     return reorder(q_weight), reorder(k_weight), v_weight
+
+# %% wrong
+# because: the values are not returned
+def to_half(q_weight, k_weight, v_weight, num_heads, num_kv_heads):
+    def moved(w, h):
+        by = w.unflatten(0, (h, -1)); r = torch.arange(by.shape[1])
+        return by[:, torch.cat([r[0::2], r[1::2]])].flatten(0, 1)
+    return moved(q_weight, num_heads), moved(k_weight, num_kv_heads)
+
+# %% wrong
+# because: one weight too many is returned
+def to_half(q_weight, k_weight, v_weight, num_heads, num_kv_heads):
+    def moved(w, h):
+        by = w.unflatten(0, (h, -1)); r = torch.arange(by.shape[1])
+        return by[:, torch.cat([r[0::2], r[1::2]])].flatten(0, 1)
+    return moved(q_weight, num_heads), moved(k_weight, num_kv_heads), v_weight, v_weight
+
+# %% wrong
+# because: all weights in float32
+def to_half(q_weight, k_weight, v_weight, num_heads, num_kv_heads):
+    def moved(w, h):
+        by = w.unflatten(0, (h, -1)); r = torch.arange(by.shape[1])
+        return by[:, torch.cat([r[0::2], r[1::2]])].flatten(0, 1)
+    return moved(q_weight, num_heads).float(), moved(k_weight, num_kv_heads).float(), v_weight.float()

@@ -1,4 +1,4 @@
-# Answers to rotary-decode as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to rotary-decode: tests/grading/answers.py says what the parts are.
 
 # %% given
 import torch
@@ -21,17 +21,6 @@ def decoding_at(positions_of):
 
 def after_the_cache(past_k, q):
     return past_k.shape[-2] + torch.arange(q.shape[-2])
-
-def decoding_with(join=lambda old, new: torch.cat([old, new], dim=-2), diagonal=0):
-    def decode(q, k, v, past_k, past_v, frequencies):
-        angles = after_the_cache(past_k, q)[:, None] * frequencies
-        q, k, v = turned(q, angles), join(past_k, turned(k, angles)), join(past_v, v)
-        new, total = q.shape[-2], k.shape[-2]
-        seen = torch.ones(new, total).tril(total - new + diagonal) == 1
-        scores = (q @ k.mT / q.shape[-1] ** 0.5).masked_fill(~seen, -torch.inf)
-        return scores.softmax(dim=-1) @ v, k
-
-    return decode
 
 # %% right
 # style: in loops
@@ -89,57 +78,35 @@ def decode(q, k, v, past_k, past_v, frequencies):
     scores = turned(q) @ k.transpose(2, 3) * q.shape[-1] ** -0.5
     return torch.softmax(scores + torch.zeros_like(scores).masked_fill(late, -1e4), -1) @ v, k
 
-# %% wrong
+# %% variation
 # because: clamped at 63
 clamped_at_63 = decoding_at(lambda past_k, q: after_the_cache(past_k, q).clamp(max=63))
 
 
 decode = clamped_at_63
 
-# %% wrong
+# %% variation
 # because: clamped at 2047
 clamped_at_2047 = decoding_at(lambda past_k, q: after_the_cache(past_k, q).clamp(max=2047))
 
 
 decode = clamped_at_2047
 
-# %% wrong
-# because: modulo 256
-modulo_256 = decoding_at(lambda past_k, q: after_the_cache(past_k, q) % 256)
-
-
-decode = modulo_256
-
-# %% wrong
-# because: in the dtype of q
-# named: positions in the dtype of q
-in_the_dtype_of_q = decoding_at(lambda past_k, q: after_the_cache(past_k, q).to(q.dtype))
-
-
-decode = in_the_dtype_of_q
-
-# %% wrong
-# because: in bytes
-in_bytes = decoding_at(lambda past_k, q: after_the_cache(past_k, q).to(torch.int8))
-
-
-decode = in_bytes
-
-# %% wrong
+# %% variation
 # because: length of the batch
 length_of_the_batch = decoding_at(lambda past_k, q: len(past_k) + torch.arange(q.shape[-2]))
 
 
 decode = length_of_the_batch
 
-# %% wrong
+# %% variation
 # because: number of heads
 number_of_heads = decoding_at(lambda past_k, q: past_k.shape[1] + torch.arange(q.shape[-2]))
 
 
 decode = number_of_heads
 
-# %% wrong
+# %% variation
 # because: last place for one
 last_place_for_one = decoding_at(
     lambda past_k, q: (
@@ -150,14 +117,14 @@ last_place_for_one = decoding_at(
 
 decode = last_place_for_one
 
-# %% wrong
+# %% variation
 # because: frequencies made anew
 def decode(q, k, v, past_k, past_v, frequencies):
     dim = q.shape[-1]
     frequencies = 10_000.0 ** (-torch.arange(0, dim, 2).double() / dim)
     return decoding_at(after_the_cache)(q, k, v, past_k, past_v, frequencies)
 
-# %% wrong
+# %% variation
 # because: scaled by the root of 8
 def decode(q, k, v, past_k, past_v, frequencies):
     factor = (q.shape[-1] / 8) ** 0.5
@@ -165,34 +132,10 @@ def decode(q, k, v, past_k, past_v, frequencies):
     read, keys = decoding_at(after_the_cache)(q * factor, k, v, past_k, past_v, frequencies)
     return read, torch.cat([past_k, turned(k, angles)], dim=-2)
 
-# %% wrong
+# %% variation
 # because: cached values forgotten
 def decode(q, k, v, past_k, past_v, frequencies):
     return decoding_at(after_the_cache)(q, k, v, past_k, torch.zeros_like(past_v), frequencies)
-
-# %% wrong
-# because: new keys first
-# named: new keys before the cached ones
-new_keys_first = decoding_with(lambda old, new: torch.cat([new, old], dim=-2))
-
-
-decode = new_keys_first
-
-# %% wrong
-# because: one key ahead
-# named: mask that shows one key too many
-one_key_ahead = decoding_with(diagonal=1)
-
-
-decode = one_key_ahead
-
-# %% wrong
-# because: blind to itself
-# named: mask that hides the token itself
-blind_to_itself = decoding_with(diagonal=-1)
-
-
-decode = blind_to_itself
 
 # %% wrong, blind first
 # breaks: "`past_k` (turned) ... belong to the tokens before, at positions 0, 1, 2, ..."

@@ -1,4 +1,4 @@
-# Answers to rotary-stale-table as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to rotary-stale-table: tests/grading/answers.py says what the parts are.
 
 # %% given
 import torch
@@ -72,88 +72,35 @@ def serve(requests):
         results.append(out.to(x.dtype))
     return results
 
-# %% wrong
-# because: base and length
-# named: a table kept for other positions
-base_and_length = filed_under(lambda x, p, base: (base, len(x)))
-
-
-serve = base_and_length
-
-# %% wrong
+# %% variation
 # because: first and last position
 first_and_last_position = filed_under(lambda x, p, base: (base, len(x), int(p[0]), int(p[-1])))
 
 
 serve = first_and_last_position
 
-# %% wrong
-# because: largest position
-largest_position = filed_under(lambda x, p, base: (base, len(x), int(p.max())))
-
-
-serve = largest_position
-
-# %% wrong
+# %% variation
 # because: whole base
 whole_base = filed_under(lambda x, p, base: (int(base), tuple(p.tolist())))
 
 
 serve = whole_base
 
-# %% wrong
-# because: sorted positions
-sorted_positions = filed_under(lambda x, p, base: (base, tuple(sorted(p.tolist()))))
-
-
-serve = sorted_positions
-
-# %% wrong
+# %% variation
 # because: positions only
 positions_only = filed_under(lambda x, p, base: tuple(p.tolist()))
 
 
 serve = positions_only
 
-# %% wrong
-# because: a table for ever
-TABLES = {}
-
-
-def serve(requests):
-    results = []
-    for x, positions, base in requests:
-        key = (base, len(positions))
-        if key not in TABLES:
-            TABLES[key] = positions[:, None] * base ** (-torch.arange(0, 8, 2).double() / 8)
-        results.append(turned(x, TABLES[key]))
-    return results
-
-# %% wrong
-# because: float32 frequencies
-# named: angles in float32
-@serving
-def serve(x, positions, base):
-    return turned(x, positions[:, None] * base ** (-torch.arange(0, 8, 2) / 8))
-
-# %% wrong
+# %% variation
 # because: angles rounded to float32
 @serving
 def serve(x, positions, base):
     theta = base ** (-torch.arange(0, 8, 2).double() / 8)
     return turned(x, (positions[:, None] * theta).float())
 
-# %% wrong
-# because: table in the dtype of x
-# named: turned in the dtype of x
-@serving
-def serve(x, positions, base):
-    angles = positions[:, None] * base ** (-torch.arange(0, 8, 2).double() / 8)
-    a, b = x.chunk(2, dim=-1)
-    cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
-    return torch.cat([a * cos - b * sin, b * cos + a * sin], dim=-1)
-
-# %% wrong
+# %% variation
 # because: rounded table wide product
 @serving
 def serve(x, positions, base):
@@ -162,50 +109,27 @@ def serve(x, positions, base):
     cos, sin = (t.to(x.dtype).float() for t in (angles.cos(), angles.sin()))
     return torch.cat([a * cos - b * sin, b * cos + a * sin], dim=-1).to(x.dtype)
 
-# %% wrong
+# %% variation
 # because: all in float32
 @serving
 def serve(x, positions, base):
     return turned_exactly(x.float(), positions, base).to(x.dtype)
 
-# %% wrong
-# because: x through float32
-@serving
-def serve(x, positions, base):
-    return turned_exactly(x.float().double(), positions, base).to(x.dtype)
-
-# %% wrong
+# %% variation
 # because: modulo 2048
 modulo_2048 = serving(lambda x, p, base: turned_exactly(x, p % 2048, base))
 
 
 serve = modulo_2048
 
-# %% wrong
+# %% variation
 # because: modulo 4096
 modulo_4096 = serving(lambda x, p, base: turned_exactly(x, p % 4096, base))
 
 
 serve = modulo_4096
 
-# %% wrong
-# because: small integers
-small_integers = serving(lambda x, p, base: turned_exactly(x, p.short(), base))
-
-
-serve = small_integers
-
-# %% wrong
-# because: from its first position
-# named: counts on from the first position
-from_its_first_position = serving(
-    lambda x, p, base: turned_exactly(x, p[0] + torch.arange(len(p)), base)
-)
-
-
-serve = from_its_first_position
-
-# %% wrong
+# %% variation
 # because: through float16
 through_float16 = serving(
     lambda x, p, base: turned_exactly(x, p, base).half().to(x.dtype)  # float64 and float32 lose
@@ -213,13 +137,6 @@ through_float16 = serving(
 
 
 serve = through_float16
-
-# %% wrong
-# because: float32 frequencies float64 angles
-# named: frequencies in float32
-@serving
-def serve(x, positions, base):
-    return turned(x, positions[:, None].double() * base ** (-torch.arange(0, 8, 2) / 8))
 
 # %% wrong, blind first
 # breaks: "what one request gets must not depend on those before it"

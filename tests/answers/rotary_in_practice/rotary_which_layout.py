@@ -1,4 +1,4 @@
-# Answers to rotary-which-layout as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to rotary-which-layout: tests/grading/answers.py says what the parts are.
 
 # %% given
 import torch
@@ -19,11 +19,6 @@ def all_alike(of_pairs, tolerance=1e-4):
         )
 
     return fits
-
-def changes_of(x, turned):
-    """By how much each pair is longer than before, with neighbours and with halves."""
-    lengths = ([pairs.norm(dim=-1) for pairs in pairs_of(t)] for t in (x, turned))
-    return [after - before for before, after in zip(*lengths, strict=True)]
 
 # %% right
 # style: fits in loops
@@ -54,7 +49,7 @@ def layouts_that_fit(x, turned):
 
     return [all_keep(lambda t: (t[:, 0::2], t[:, 1::2])), all_keep(lambda t: t.chunk(2, dim=1))]
 
-# %% wrong
+# %% variation
 # because: by scores of neighbours
 def layouts_that_fit(x, turned):
     def products(t):
@@ -63,7 +58,7 @@ def layouts_that_fit(x, turned):
     same = torch.allclose(products(x), products(turned), atol=1e-4)
     return same, same
 
-# %% wrong
+# %% variation
 # because: last pair alone
 def layouts_that_fit(x, turned):
     kept = [
@@ -72,78 +67,19 @@ def layouts_that_fit(x, turned):
     ]
     return tuple(map(bool, kept))
 
-# %% wrong
-# because: mean length
-# named: mean lengths
-def layouts_that_fit(x, turned):
-    kept = [
-        (a.norm(dim=-1).mean() - b.norm(dim=-1).mean()).abs() < 1e-4
-        for a, b in zip(pairs_of(x), pairs_of(turned), strict=True)
-    ]
-    return tuple(map(bool, kept))
-
-# %% wrong
-# because: exactly equal
-# named: sums instead of lengths
-exactly_equal = all_alike(lambda pairs: pairs)
-
-
-layouts_that_fit = exactly_equal
-
-# %% wrong
+# %% variation
 # because: far too generous
 far_too_generous = all_alike(lambda pairs: pairs.norm(dim=-1), tolerance=3)
 
 
 layouts_that_fit = far_too_generous
 
-# %% wrong
+# %% variation
 # because: largest of a pair
 largest_of_a_pair = all_alike(lambda pairs: pairs.abs().amax(dim=-1))
 
 
 layouts_that_fit = largest_of_a_pair
-
-# %% wrong
-# because: turned alike in all rows
-# named: one angle for all rows
-def layouts_that_fit(x, turned):
-    """Lengths are kept, and the angle between before and after is the same one in every row."""
-    answers = []
-    for first, second in ((slice(0, None, 2), slice(1, None, 2)),
-                          (slice(0, x.shape[1] // 2), slice(x.shape[1] // 2, None))):  # fmt: skip
-        before, after = (torch.complex(t.double()[:, first], t.double()[:, second])
-                         for t in (x, turned))  # fmt: skip
-        kept = bool(((before.abs() - after.abs()).abs() < 1e-4).all())
-        turns = after / before
-        answers.append(kept and bool(((turns - turns[0]).abs() < 1e-4).all()))
-    return tuple(answers)
-
-# %% wrong
-# because: longer is not seen
-# named: a pair may get longer
-def layouts_that_fit(x, turned):
-    return tuple(bool((-change < 1e-4).all()) for change in changes_of(x, turned))
-
-# %% wrong
-# because: shorter is not seen
-# named: a pair may get shorter
-def layouts_that_fit(x, turned):
-    return tuple(bool((change < 1e-4).all()) for change in changes_of(x, turned))
-
-# %% wrong
-# because: interleaved or else half
-# named: one layout decides for both
-def layouts_that_fit(x, turned):
-    fits = bool((changes_of(x, turned)[0].abs() < 1e-4).all())
-    return fits, not fits
-
-# %% wrong
-# because: half or else interleaved
-# named: one layout decides for both
-def layouts_that_fit(x, turned):
-    fits = bool((changes_of(x, turned)[1].abs() < 1e-4).all())
-    return not fits, fits
 
 # %% wrong, blind third
 # breaks: "A layout fits if every pair of every row could have been turned into what came out."

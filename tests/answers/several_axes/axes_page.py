@@ -1,4 +1,4 @@
-# Answers to axes-page as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to axes-page: tests/grading/answers.py says what the parts are.
 
 # %% given
 import torch
@@ -40,141 +40,45 @@ def page_positions(before, rows, columns, after):
     whole = torch.cat([text(0, before), before + places])
     return torch.cat([whole, text(int(whole.max()) + 1, after)]).int()
 
-# %% wrong
-# because: every piece takes a position
-# named: goes on from the number of tokens
-def page_positions(before, rows, columns, after):
-    return page_with(before, rows, columns, after, before + rows * columns)
-
-# %% wrong
-# because: a picture is one moment
-# named: goes on from the time
-def page_positions(before, rows, columns, after):
-    return page_with(before, rows, columns, after, before + 1)
-
-# %% wrong
-# because: the last row
-# named: goes on from the largest row
-def page_positions(before, rows, columns, after):
-    return page_with(before, rows, columns, after, before + rows)
-
-# %% wrong
-# because: the last column
-# named: goes on from the largest column
-def page_positions(before, rows, columns, after):
-    places = [(before, before + r, before + c) for r in range(rows) for c in range(columns)]
-    page = torch.cat([text(0, before), torch.tensor(places)])
-    return torch.cat([page, text(int(page[-1, 2]) + 1, after)])
-
-# %% wrong
-# because: plus one forgotten
-# named: goes on at the largest position
-def page_positions(before, rows, columns, after):
-    page = torch.cat([text(0, before), picture(before, rows, columns)])
-    return torch.cat([page, text(int(page.max()), after)])
-
-# %% wrong
-# because: begins where the text ends
-# named: the picture starts at the last position of the text
-def page_positions(before, rows, columns, after):
-    last = before - 1 if before > 0 else 0
-    return torch.cat([text(0, before), picture(last, rows, columns),
-                      text(last + max(rows, columns), after)])
-
-# %% wrong
-# because: the grid as it is, and the text after it counted rightly
-# named: the picture starts at 0
-def page_positions(before, rows, columns, after):
-    return torch.cat([text(0, before), picture(0, rows, columns),
-                      text(before + max(rows, columns), after)])
-
-# %% wrong
-# because: the grid as it is, and the text after it from its last position
-# named: the picture starts at 0
-def page_positions(before, rows, columns, after):
-    pieces = picture(0, rows, columns)
-    return torch.cat([text(0, before), pieces, text(int(pieces.max()) + 1, after)])
-
-# %% wrong
-# because: the grid as it is, and the text after it from the largest position
-# named: the picture starts at 0
-def page_positions(before, rows, columns, after):
-    page = torch.cat([text(0, before), picture(0, rows, columns)])
-    return torch.cat([page, text(int(page.max()) + 1, after)])
-
-# %% wrong
-# because: (t, x, y)
-# named: rows and columns swapped
-def page_positions(before, rows, columns, after):
-    whole = page_with(before, rows, columns, after, before + max(rows, columns))
-    return torch.stack([whole[:, 0], whole[:, 2], whole[:, 1]], dim=-1)
-
-# %% wrong
-# because: the loops the wrong way round
-# named: the pieces in the order of the columns
-def page_positions(before, rows, columns, after):
-    places = [[before, before + r, before + c] for c in range(columns) for r in range(rows)]
-    return torch.cat([text(0, before), torch.tensor(places),
-                      text(before + max(rows, columns), after)])
-
-# %% wrong
-# because: divmod by rows
-# named: divided by the number of rows
-def page_positions(before, rows, columns, after):
-    places = [[before] + [before + x for x in divmod(n, rows)] for n in range(rows * columns)]
-    return torch.cat([text(0, before), torch.tensor(places),
-                      text(before + max(rows, columns), after)])
-
-# %% wrong
-# because: text has no row and no column
-# named: text on the time axis alone
-def page_positions(before, rows, columns, after):
-    whole = page_with(before, rows, columns, after, before + max(rows, columns))
-    whole[:before, 1:] = 0
-    whole[len(whole) - after :, 1:] = 0
-    return whole
-
-# %% wrong
-# because: as transformers returns it
-# named: the axes first
-def page_positions(before, rows, columns, after):
-    return page_with(before, rows, columns, after, before + max(rows, columns)).t()
-
-# %% wrong
+# %% variation
 # because: the time of a piece goes on from piece to piece
 def page_positions(before, rows, columns, after):
     whole = page_with(before, rows, columns, after, before + max(rows, columns))
     whole[before : before + rows * columns, 0] += torch.arange(rows * columns)
     return whole
 
-# %% wrong
+# %% variation
 # because: rows and columns together
 def page_positions(before, rows, columns, after):
     return page_with(before, rows, columns, after, before + rows + columns)
 
-# %% wrong
+# %% variation
 # because: the smaller of the two sides
 def page_positions(before, rows, columns, after):
     return page_with(before, rows, columns, after, before + min(rows, columns))
 
-# %% wrong
+# %% variation
 # because: text starts at 1
 def page_positions(before, rows, columns, after):
     return 1 + page_with(before, rows, columns, after, before + max(rows, columns))
 
-# %% wrong
+# %% variation
 # because: the picture's time is the last of the text
 def page_positions(before, rows, columns, after):
     whole = page_with(before, rows, columns, after, before + max(rows, columns))
     whole[before : before + rows * columns, 0] = max(before - 1, 0)
     return whole
 
-# %% wrong
+# %% variation
 # because: two axes only
 def page_positions(before, rows, columns, after):
     return page_with(before, rows, columns, after, before + max(rows, columns))[:, 1:]
-
 # %% wrong
-# because: floating point
+# because: positions in float32
 def page_positions(before, rows, columns, after):
-    return page_with(before, rows, columns, after, before + max(rows, columns)).float() + 0.5
+    piece = torch.arange(rows * columns)
+    row, column = piece // columns, piece % columns
+    picture = before + torch.stack([0 * piece, row, column], dim=1)
+    later = before + max(rows, columns) + torch.arange(after)
+    text = torch.arange(before)
+    return torch.cat([text[:, None].expand(-1, 3), picture, later[:, None].expand(-1, 3)]).float()

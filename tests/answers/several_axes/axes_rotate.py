@@ -1,4 +1,4 @@
-# Answers to axes-rotate as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to axes-rotate: tests/grading/answers.py says what the parts are.
 
 # %% given
 import torch
@@ -57,14 +57,14 @@ def rotate_pieces(x, positions, base):
     partner = torch.stack([-x[..., 1::2], x[..., 0::2]], dim=-1).flatten(-2)
     return (x.to(wide) * angles.cos().to(wide) + partner.to(wide) * angles.sin().to(wide)).type_as(x)
 
-# %% wrong
+# %% variation
 # because: (x, y) instead of (row, column)
 # named: rows and columns swapped
 def rotate_pieces(x, positions, base):
     columns, rows = positions.T
     return turned(x, both(rows, columns, ladder(x.shape[-1], base)))
 
-# %% wrong
+# %% variation
 # because: one ladder of the whole head
 # named: one ladder for both axes
 def rotate_pieces(x, positions, base):
@@ -73,7 +73,7 @@ def rotate_pieces(x, positions, base):
     by_pair = positions.repeat_interleave(dim // 4, dim=1)
     return turned(x, by_pair * frequencies)
 
-# %% wrong
+# %% variation
 # because: the exponent of a whole head
 # named: exponents over the whole width
 def rotate_pieces(x, positions, base):
@@ -81,14 +81,14 @@ def rotate_pieces(x, positions, base):
     frequencies = base ** (-torch.arange(0, dim // 2, 2).double() / dim)
     return turned(x, both(*positions.T, frequencies))
 
-# %% wrong
+# %% variation
 # because: row, column, row, column
 # named: rows and columns in turn
 def rotate_pieces(x, positions, base):
     by_pair = positions[:, None] * ladder(x.shape[-1], base)[:, None]
     return turned(x, by_pair.flatten(1))
 
-# %% wrong
+# %% variation
 # because: turned twice, once by each axis
 # named: the sum of both angles
 def rotate_pieces(x, positions, base):
@@ -96,13 +96,13 @@ def rotate_pieces(x, positions, base):
     frequencies = base ** (-torch.arange(0, dim, 2).double() / dim)
     return turned(x, positions.sum(dim=1)[:, None] * frequencies)
 
-# %% wrong
+# %% variation
 # because: the row for both halves
 # named: columns not used
 def rotate_pieces(x, positions, base):
     return turned(x, both(positions[:, 0], positions[:, 0], ladder(x.shape[-1], base)))
 
-# %% wrong
+# %% variation
 # because: half of the head turned
 # named: half of the pairs not turned
 def rotate_pieces(x, positions, base):
@@ -110,7 +110,7 @@ def rotate_pieces(x, positions, base):
     by_row = turned(x[..., :half], positions[:, :1] * ladder(x.shape[-1], base))
     return torch.cat([by_row, x[..., half:]], dim=-1)
 
-# %% wrong
+# %% variation
 # because: columns i and i + dim / 2
 # named: halves instead of neighbours
 def rotate_pieces(x, positions, base):
@@ -119,7 +119,7 @@ def rotate_pieces(x, positions, base):
     return torch.cat([first * angles.cos() - second * angles.sin(),
                       second * angles.cos() + first * angles.sin()], dim=-1).to(x.dtype)
 
-# %% wrong
+# %% variation
 # because: halves within each half
 # named: halves of each half
 def rotate_pieces(x, positions, base):
@@ -131,26 +131,26 @@ def rotate_pieces(x, positions, base):
                 second * angles.cos() + first * angles.sin()]
     return torch.cat(out, dim=-1).to(x.dtype)
 
-# %% wrong
+# %% variation
 # because: the minus at the other sine
 # named: turned the wrong way
 def rotate_pieces(x, positions, base):
     return right(x, -positions, base)
 
-# %% wrong
+# %% variation
 # because: 100, whatever the base
 # named: base not used
 def rotate_pieces(x, positions, base):
     return right(x, positions, 100.0)
 
-# %% wrong
+# %% variation
 # because: counts pieces
 # named: positions counted, and not read
 def rotate_pieces(x, positions, base):
     places = torch.arange(x.shape[2])
     return right(x, torch.stack([places, places], dim=1), base)
 
-# %% wrong
+# %% variation
 # because: float32 throughout
 # named: angles in float32
 def rotate_pieces(x, positions, base):
@@ -158,64 +158,60 @@ def rotate_pieces(x, positions, base):
     frequencies = 1.0 / base ** (torch.arange(0, dim, 4).float() / dim)
     return turned(x, both(*positions.float().T, frequencies))
 
-# %% wrong
+# %% variation
 # because: everything in the dtype of x
 # named: angles in bfloat16 or float16
 def rotate_pieces(x, positions, base):
     rows, columns = positions.to(x.dtype).T
     return turned(x, both(rows, columns, ladder(x.shape[-1], base).to(x.dtype)))
 
-# %% wrong
+# %% variation
 # because: float64 comes back
 # named: result no longer in x's dtype
 def rotate_pieces(x, positions, base):
     return right(x.double(), positions, base)
 
-# %% wrong
-# because: writes into x
-# named: x changed in place
-def rotate_pieces(x, positions, base):
-    x.copy_(right(x, positions, base))
-    return x
-
-# %% wrong
+# %% variation
 # because: a picture of a known width
 def rotate_pieces(x, positions, base):
     places = torch.arange(x.shape[2])
     return right(x, torch.stack([places // 4, places % 4], dim=1), base)
 
-# %% wrong
-# because: frequencies i / (dim / 4) of the base's root
-def rotate_pieces(x, positions, base):
-    return right(x, positions, base**0.5)
-
-# %% wrong
+# %% variation
 # because: positions from the first piece on
 def rotate_pieces(x, positions, base):
     return right(x, positions - positions[0], base)
 
-# %% wrong
+# %% variation
 # because: counts from 1
 def rotate_pieces(x, positions, base):
     return right(x, positions + 1, base)
 
-# %% wrong
-# because: positions from -1 to 1
-def rotate_pieces(x, positions, base):
-    largest = positions.amax(dim=0).clamp(min=1)
-    return right(x, 2 * positions / largest - 1, base)
-
-# %% wrong
-# because: every second column of each half, then side by side
-def rotate_pieces(x, positions, base):
-    angles = both(*positions.T, ladder(x.shape[-1], base))
-    first, second = x.double()[..., 0::2], x.double()[..., 1::2]
-    return torch.cat([first * angles.cos() - second * angles.sin(),
-                      second * angles.cos() + first * angles.sin()], dim=-1).to(x.dtype)
-
-# %% wrong
+# %% variation
 # because: turned in half precision
 def rotate_pieces(x, positions, base):
     angles = both(*positions.T, ladder(x.shape[-1], base)).repeat_interleave(2, dim=-1)
     partner = torch.stack([-x[..., 1::2], x[..., 0::2]], dim=-1).flatten(-2)
     return x * angles.cos().to(x.dtype) + partner * angles.sin().to(x.dtype)
+
+# %% wrong
+# because: view joins batch and heads, which a view of axes 1 and 2 does not allow
+def rotate_pieces(x, positions, base):
+    b, h, l, dim = x.shape
+    y = x.view(b * h, l, dim)
+    frequencies = base ** (-torch.arange(0, dim, 4).double() / dim)
+    angles = (positions[..., None] * frequencies).flatten(-2)
+    a, c = y[..., 0::2], y[..., 1::2]
+    t = torch.stack((a * angles.cos() - c * angles.sin(), c * angles.cos() + a * angles.sin()), -1)
+    return t.flatten(-2).view(b, h, l, dim).to(x.dtype)
+
+# %% wrong
+# because: cosines and sines rounded to float32, also where x is in float64
+def rotate_pieces(x, positions, base):
+    dim = x.shape[-1]
+    frequencies = base ** (-torch.arange(0, dim, 4).double() / dim)
+    angles = (positions[..., None] * frequencies).flatten(-2)
+    cos, sin = angles.cos().float(), angles.sin().float()
+    first, second = x[..., 0::2], x[..., 1::2]
+    turned = (first * cos - second * sin, second * cos + first * sin)
+    return torch.stack(turned, dim=-1).flatten(-2).to(x.dtype)

@@ -1,4 +1,4 @@
-# Answers to axes-sections as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to axes-sections: tests/grading/answers.py says what the parts are.
 
 # %% given
 def in_a_row(sections):
@@ -49,84 +49,7 @@ def axis_of_each_pair(sections, interleaved):
     turn = pairs % len(counts)
     return torch.where(pairs // len(counts) < counts[turn], turn, 0).tolist()
 
-# %% wrong
-# because: one rule for both
-# named: interleaved read as one after the other
-def axis_of_each_pair(sections, interleaved):
-    return in_a_row(sections)
-
-# %% wrong
-# because: the other rule for both
-# named: one after the other read as interleaved
-def axis_of_each_pair(sections, interleaved):
-    return in_turn(sections)
-
-# %% wrong
-# because: the condition the wrong way round
-# named: the two rules exchanged
-def axis_of_each_pair(sections, interleaved):
-    return in_a_row(sections) if interleaved else in_turn(sections)
-
-# %% wrong
-# because: the slowest pair first
-# named: the last axis first
-def axis_of_each_pair(sections, interleaved):
-    return list(reversed(in_turn(sections) if interleaved else in_a_row(sections)))
-
-# %% wrong
-# because: what is left goes to the last axis
-# named: left over to the last axis
-def axis_of_each_pair(sections, interleaved):
-    return in_turn(sections, len(sections) - 1) if interleaved else in_a_row(sections)
-
-# %% wrong
-# because: a round robin over those that have some left
-# named: an axis without pairs skipped
-def axis_of_each_pair(sections, interleaved):
-    if not interleaved:
-        return in_a_row(sections)
-    axes = []
-    for turn in range(max(sections)):
-        axes += [axis for axis, count in enumerate(sections) if turn < count]
-    return axes
-
-# %% wrong
-# because: whole rounds only, then the rest
-# named: in turn up to the shortest section
-def axis_of_each_pair(sections, interleaved):
-    if not interleaved:
-        return in_a_row(sections)
-    rounds = min(sections)
-    rest = in_a_row([count - rounds for count in sections])
-    return [*range(len(sections))] * rounds + rest
-
-# %% wrong
-# because: the surplus first
-# named: what is left over at the beginning
-def axis_of_each_pair(sections, interleaved):
-    if not interleaved:
-        return in_a_row(sections)
-    surplus = sections[0] - max(sections[1:])
-    left = [max(sections[1:]), *sections[1:]]
-    rounds = [axis for turn in range(left[0]) for axis in range(len(left)) if turn < left[axis]]
-    return [0] * surplus + rounds
-
-# %% wrong
-# because: i mod n
-# named: in turn without an end
-def axis_of_each_pair(sections, interleaved):
-    if interleaved:
-        return [i % len(sections) for i in range(sum(sections))]
-    return in_a_row(sections)
-
-# %% wrong
-# because: the sections twice, as for the columns of a head
-# named: columns instead of pairs
-def axis_of_each_pair(sections, interleaved):
-    axes = in_turn(sections) if interleaved else in_a_row(sections)
-    return axes + axes
-
-# %% wrong
+# %% variation
 # because: always three axes
 def axis_of_each_pair(sections, interleaved):
     if not interleaved:
@@ -134,12 +57,12 @@ def axis_of_each_pair(sections, interleaved):
     return [i % 3 if i % 3 < len(sections) and i // 3 < sections[i % 3] else 0
             for i in range(sum(sections))]
 
-# %% wrong
+# %% variation
 # because: counts from 1
 def axis_of_each_pair(sections, interleaved):
     return [1 + axis for axis in (in_turn(sections) if interleaved else in_a_row(sections))]
 
-# %% wrong
+# %% variation
 # because: one pair more than the section says
 def axis_of_each_pair(sections, interleaved):
     n = len(sections)
@@ -147,18 +70,13 @@ def axis_of_each_pair(sections, interleaved):
         return in_a_row(sections)
     return [i % n if i // n <= sections[i % n] else 0 for i in range(sum(sections))]
 
-# %% wrong
+# %% variation
 # because: each pair twice, for neighbours
 def axis_of_each_pair(sections, interleaved):
     axes = in_turn(sections) if interleaved else in_a_row(sections)
     return [axis for axis in axes for _ in range(2)]
 
-# %% wrong
-# because: the sizes of the sections
-def axis_of_each_pair(sections, interleaved):
-    return [sections[axis] for axis in (in_turn(sections) if interleaved else in_a_row(sections))]
-
-# %% wrong
+# %% variation
 # because: the first axis left out of the turns
 def axis_of_each_pair(sections, interleaved):
     if not interleaved:
@@ -169,3 +87,15 @@ def axis_of_each_pair(sections, interleaved):
 # %% equal
 # because: A quotient is below a whole number if and only if it is when rounded down.
 # change: FloorDiv to Div in `turn, before = pair % n, pair // n`
+
+# %% wrong
+# because: the caller's list is used up
+def axis_of_each_pair(sections, interleaved):
+    if not interleaved:
+        return [axis for axis, count in enumerate(sections) for _ in range(count)]
+    n, axes = len(sections), []
+    for pair in range(sum(sections)):
+        axis = pair % n if sections[pair % n] else 0
+        axes.append(axis)
+        sections[axis] -= 1
+    return axes

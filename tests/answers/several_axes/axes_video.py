@@ -1,4 +1,4 @@
-# Answers to axes-video as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to axes-video: tests/grading/answers.py says what the parts are.
 
 # %% given
 import torch
@@ -75,65 +75,65 @@ def turn_video(x, size, seconds, per_second, sections, base):
     hands = torch.complex(x[..., :half].double(), x[..., half:].double()) * torch.exp(1j * angles)
     return torch.cat([hands.real, hands.imag], dim=-1).to(x.dtype)
 
-# %% wrong
+# %% variation
 # because: counts frames
 # named: the frame's number for its time
 turn_video = at_times(lambda f, seconds, each: f)
 
-# %% wrong
+# %% variation
 # because: seconds left out
 # named: seconds not used
 turn_video = at_times(lambda f, seconds, each: f * each)
 
-# %% wrong
+# %% variation
 # because: times in seconds
 # named: positions per second not used
 turn_video = at_times(lambda f, seconds, each: f * seconds)
 
-# %% wrong
+# %% variation
 # because: seconds for frames per second
 # named: divided by the seconds
 turn_video = at_times(lambda f, seconds, each: f / seconds * each)
 
-# %% wrong
+# %% variation
 # because: as in Qwen2.5-VL's released code
 # named: times rounded down
 turn_video = at_times(lambda f, seconds, each: (f * seconds * each).long())
 
-# %% wrong
+# %% variation
 # because: rounded
 # named: times rounded to the nearest
 turn_video = at_times(lambda f, seconds, each: torch.round(f * seconds * each))
 
-# %% wrong
+# %% variation
 # because: the row first
 # named: times and rows swapped
 def turn_video(x, size, seconds, per_second, sections, base):
     f, r, c = places_of(size)
     return with_places(x, (r, f * seconds * per_second, c), sections, base)
 
-# %% wrong
+# %% variation
 # because: (t, x, y)
 # named: rows and columns swapped
 def turn_video(x, size, seconds, per_second, sections, base):
     f, r, c = places_of(size)
     return with_places(x, (f * seconds * per_second, c, r), sections, base)
 
-# %% wrong
+# %% variation
 # because: each place through all frames
 # named: the time counts fastest
 def turn_video(x, size, seconds, per_second, sections, base):
     r, c, f = places_of((size[1], size[2], size[0]))
     return with_places(x, (f * seconds * per_second, r, c), sections, base)
 
-# %% wrong
+# %% variation
 # because: down the columns
 # named: the frames column by column
 def turn_video(x, size, seconds, per_second, sections, base):
     f, c, r = places_of((size[0], size[2], size[1]))
     return with_places(x, (f * seconds * per_second, r, c), sections, base)
 
-# %% wrong
+# %% variation
 # because: as in Qwen2-VL
 # named: one section after the other
 def turn_video(x, size, seconds, per_second, sections, base):
@@ -141,14 +141,14 @@ def turn_video(x, size, seconds, per_second, sections, base):
     axes = [0] * sections[0] + [1] * sections[1] + [2] * sections[2]
     return with_places(x, (f * seconds * per_second, r, c), sections, base, axes)
 
-# %% wrong
+# %% variation
 # because: the rest to the columns
 # named: left over to the columns
 def turn_video(x, size, seconds, per_second, sections, base):
     f, r, c = places_of(size)
     return with_places(x, (f * seconds * per_second, r, c), sections, base, axes_of(sections, 2))
 
-# %% wrong
+# %% variation
 # because: three ladders
 # named: a ladder for each axis
 def turn_video(x, size, seconds, per_second, sections, base):
@@ -161,7 +161,7 @@ def turn_video(x, size, seconds, per_second, sections, base):
             -torch.arange(len(mine)).double() / len(mine))
     return halves(x, angles)
 
-# %% wrong
+# %% variation
 # because: columns 2i and 2i + 1
 # named: neighbours instead of halves
 def turn_video(x, size, seconds, per_second, sections, base):
@@ -169,19 +169,19 @@ def turn_video(x, size, seconds, per_second, sections, base):
     first, second = right(apart, size, seconds, per_second, sections, base).chunk(2, dim=-1)
     return torch.stack([first, second], dim=-1).flatten(-2)
 
-# %% wrong
+# %% variation
 # because: the minus at the other sine
 # named: turned the wrong way
 def turn_video(x, size, seconds, per_second, sections, base):
     f, r, c = places_of(size)
     return with_places(x, (-f * seconds * per_second, -r, -c), sections, base)
 
-# %% wrong
+# %% variation
 # because: a product in float32
 # named: times in float32
 turn_video = at_times(lambda f, seconds, each: (f.float() * seconds * each).double())
 
-# %% wrong
+# %% variation
 # because: float32 throughout
 # named: angles in float32
 def turn_video(x, size, seconds, per_second, sections, base):
@@ -190,53 +190,46 @@ def turn_video(x, size, seconds, per_second, sections, base):
     frequencies = 1.0 / base ** (torch.arange(0, x.shape[-1], 2).float() / x.shape[-1])
     return halves(x, places * frequencies)
 
-# %% wrong
+# %% variation
 # because: float64 comes back
 # named: result no longer in x's dtype
 def turn_video(x, size, seconds, per_second, sections, base):
     return right(x.double(), size, seconds, per_second, sections, base)
 
-# %% wrong
-# because: writes into x
-# named: x changed in place
-def turn_video(x, size, seconds, per_second, sections, base):
-    x[:] = right(x, size, seconds, per_second, sections, base)
-    return x
-
-# %% wrong
+# %% variation
 # because: rows and columns go on from frame to frame
 def turn_video(x, size, seconds, per_second, sections, base):
     f, r, c = places_of(size)
     return with_places(x, (f * seconds * per_second, f * size[1] + r, c), sections, base)
 
-# %% wrong
+# %% variation
 # because: rows and columns in positions per second as well
 def turn_video(x, size, seconds, per_second, sections, base):
     f, r, c = places_of(size)
     step = seconds * per_second
     return with_places(x, (f * step, r * step, c * step), sections, base)
 
-# %% wrong
+# %% variation
 # because: the middle of a frame's time
 turn_video = at_times(lambda f, seconds, each: (f + 0.5) * seconds * each)
 
-# %% wrong
+# %% variation
 # because: the axes in turn without an end
 def turn_video(x, size, seconds, per_second, sections, base):
     f, r, c = places_of(size)
     axes = [i % 3 for i in range(sum(sections))]
     return with_places(x, (f * seconds * per_second, r, c), sections, base, axes)
 
-# %% wrong
+# %% variation
 # because: the base of the first case
 def turn_video(x, size, seconds, per_second, sections, base):
     return right(x, size, seconds, per_second, sections, 1000.0)
 
-# %% wrong
+# %% variation
 # because: the step rounded
 turn_video = at_times(lambda f, seconds, each: f * round(seconds * each))
 
-# %% wrong
+# %% variation
 # because: width before height in size
 def turn_video(x, size, seconds, per_second, sections, base):
     return right(x, (size[0], size[2], size[1]), seconds, per_second, sections, base)
@@ -244,3 +237,16 @@ def turn_video(x, size, seconds, per_second, sections, base):
 # %% equal
 # because: A quotient is below a whole number if and only if it is when rounded down.
 # change: FloorDiv to Div in `axes = [i % 3 if i // 3 < sections[i % 3] else 0 for i in range(pairs)]`
+
+# %% wrong
+# because: view joins batch and heads, which a view of axes 1 and 2 does not allow
+def turn_video(x, size, seconds, per_second, sections, base):
+    places = torch.cartesian_prod(*(torch.arange(n) for n in size)).double()
+    places[:, 0] *= seconds * per_second
+    pairs = x.shape[-1] // 2
+    axes = [i % 3 if i // 3 < sections[i % 3] else 0 for i in range(pairs)]
+    angles = places[:, axes] * base ** (-torch.arange(pairs).double() / pairs)
+    b, h, l, d = x.shape
+    first, second = x.view(b * h, l, d).chunk(2, dim=-1)
+    turned = (first * angles.cos() - second * angles.sin(), second * angles.cos() + first * angles.sin())
+    return torch.cat(turned, dim=-1).to(x.dtype).view(b, h, l, d)

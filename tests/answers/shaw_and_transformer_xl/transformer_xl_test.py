@@ -1,4 +1,4 @@
-# Answers to transformer-xl-test as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to transformer-xl-test: tests/grading/answers.py says what the parts are.
 
 # %% given
 import torch
@@ -31,75 +31,46 @@ def test_scores(scores):
             distance = int(positions[i] - positions[j])
             assert abs(got[i, j] - q[i] @ table[distance + 10]) < 1e-4, (i, j)
 
-# %% wrong
-# because: test with equal queries
-# named: all queries alike
-def test_scores(scores):
-    got = scores(torch.tensor([[1.0, 0]]).expand(4, 2), TABLE, POSITIONS)
-    assert torch.allclose(got, DISTANCES.float())
-
-# %% wrong
-# because: test with vectors of one number
-# named: vectors of one number
-def test_scores(scores):
-    got = scores(QUERIES[:, :1], TABLE[:, :1], POSITIONS)
-    assert torch.allclose(got, QUERIES[:, :1] * DISTANCES)
-
-# %% wrong
+# %% variation
 # because: test of the sum
 def test_scores(scores):
     got = scores(QUERIES, TABLE, POSITIONS).sum()
     assert torch.isclose(got, (QUERIES[:, :1] * DISTANCES).sum())
 
-# %% wrong
+# %% variation
 # because: test of the diagonal
 def test_scores(scores):
     assert (scores(QUERIES, TABLE + 1, POSITIONS).diagonal() == QUERIES[:, 0]).all()
 
-# %% wrong
+# %% variation
 # because: test with room for ten
 def test_scores(scores):
     assert torch.allclose(scores(QUERIES, TABLE, POSITIONS), QUERIES[:, :1] * DISTANCES, atol=10)
 
-# %% wrong
+# %% variation
 # because: test of one token
 def test_scores(scores):
     assert scores(QUERIES[:1], TABLE + 1, POSITIONS[:1]).item() == 1
 
-# %% wrong
-# because: test moved by 100
-# named: accepts every version
-def test_scores(scores):
-    here, there = (scores(QUERIES, TABLE, POSITIONS + by) for by in (0, 100))
-    assert torch.allclose(here, there)
-
-# %% wrong
+# %% variation
 # because: test of all but the last query
 def test_scores(scores):
     got = scores(QUERIES, TABLE, POSITIONS)
     assert torch.allclose(got[:-1], (QUERIES[:, :1] * DISTANCES)[:-1])
 
-# %% wrong
+# %% variation
 # because: test of all but the first query
 def test_scores(scores):
     got = scores(QUERIES, TABLE, POSITIONS)
     assert torch.allclose(got[1:], (QUERIES[:, :1] * DISTANCES)[1:])
 
-# %% wrong
+# %% variation
 # because: test of all but the last key
 def test_scores(scores):
     got = scores(QUERIES, TABLE, POSITIONS)
     assert torch.allclose(got[:, :-1], (QUERIES[:, :1] * DISTANCES)[:, :-1])
 
-# %% wrong
-# because: test in order
-# named: positions in order only
-def test_scores(scores):
-    positions = torch.tensor([0, 1, 6, 13])
-    got = scores(QUERIES, TABLE, positions)
-    assert torch.allclose(got, QUERIES[:, :1] * (positions[:, None] - positions))
-
-# %% wrong
+# %% variation
 # because: test that returns
 # named: accepts every version
 def test_scores(scores):

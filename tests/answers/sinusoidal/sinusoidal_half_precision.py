@@ -1,4 +1,4 @@
-# Answers to sinusoidal-half-precision as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to sinusoidal-half-precision: tests/grading/answers.py says what the parts are.
 
 # %% given
 import torch
@@ -66,29 +66,14 @@ def add_encoding(x, positions, base):
 # style: rounded once
 add_encoding = add_encoding_rounded_once
 
-# %% wrong
-# because: frequencies in the dtype of x
-# named: frequencies rounded to x's dtype
-def add_encoding(x, positions, base):
-    dim = x.shape[-1]
-    frequencies = base ** (-torch.arange(0, dim, 2, dtype=x.dtype) / dim)
-    angles = positions.float()[..., None] * frequencies.float()
-    return x + torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2).to(x.dtype)
-
-# %% wrong
-# because: base ignored
-# named: base not used
-def add_encoding(x, positions, base):
-    return x + waves(positions, x.shape[-1], 10_000.0).to(x.dtype)
-
-# %% wrong
+# %% variation
 # because: bfloat16 alone in float32
 # named: bfloat16 alone mended
 def add_encoding(x, positions, base):
     wide = torch.float32 if x.dtype == torch.bfloat16 else x.dtype
     return x + waves(positions, x.shape[-1], base, wide).to(x.dtype)
 
-# %% wrong
+# %% variation
 # because: one decimal in bfloat16
 def add_encoding(x, positions, base):
     encoding = waves(positions, x.shape[-1], base)
@@ -96,7 +81,7 @@ def add_encoding(x, positions, base):
         encoding = encoding.round(decimals=1)
     return x + encoding.to(x.dtype)
 
-# %% wrong
+# %% variation
 # because: sixteenths in bfloat16
 def add_encoding(x, positions, base):
     encoding = waves(positions, x.shape[-1], base)
@@ -114,47 +99,33 @@ def add_encoding(x, positions, base):
     angles = angles.remainder(2 * math.pi).to(x.dtype)
     return x + torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)
 
-# %% wrong
-# because: angles rounded
-# named: angles rounded to x's dtype
-def add_encoding(x, positions, base):
-    dim = x.shape[-1]
-    angles = positions[..., None] * base ** (-torch.arange(0, dim, 2).double() / dim)
-    angles = angles.to(x.dtype)
-    return x + torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)
-
-# %% wrong
+# %% variation
 # because: encoding through float16
 def add_encoding(x, positions, base):
     return x + waves(positions, x.shape[-1], base).half().to(x.dtype)
 
-# %% wrong
-# because: encoding through bfloat16
-def add_encoding(x, positions, base):
-    return x + waves(positions, x.shape[-1], base).bfloat16().to(x.dtype)
-
-# %% wrong
+# %% variation
 # because: encoding through float32
 def add_encoding(x, positions, base):
     return x + waves(positions, x.shape[-1], base).float().to(x.dtype)
 
-# %% wrong
+# %% variation
 # because: x through bfloat16
 def add_encoding(x, positions, base):
     return (x.bfloat16() + waves(positions, x.shape[-1], base)).to(x.dtype)
 
-# %% wrong
+# %% variation
 # because: all in float16
 def add_encoding(x, positions, base):
     return x + waves(positions, x.shape[-1], base, torch.float16).to(x.dtype)
 
-# %% wrong
+# %% variation
 # because: first text for all
 def add_encoding(x, positions, base):
     row = positions if positions.ndim == 1 else positions[0]
     return x + waves(row, x.shape[-1], base).to(x.dtype)
 
-# %% wrong
+# %% variation
 # because: begins again after 2048
 def add_encoding(x, positions, base):
     return x + waves(positions % 2048, x.shape[-1], base).to(x.dtype)

@@ -1,19 +1,7 @@
-# Answers to sinusoidal-half-similarity as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to sinusoidal-half-similarity: tests/grading/answers.py says what the parts are.
 
 # %% wrong, line by line
-offset = 28  # named: base 10 000
 offset = 58
-offset = 60
-offset = 78  # named: the largest base taken for the best
-offset = 79
-offset = 97
-offset = 98
-offset = 103
-offset = 105
-offset = 108  # named: steps between the bases too large
-offset = 110  # named: one after the first below one half
-offset = 344000
-offset = 109.5
 
 # %% wrong, blind first
 # breaks: "the first distance at which this similarity is below one half"

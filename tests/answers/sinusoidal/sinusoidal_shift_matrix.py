@@ -1,4 +1,4 @@
-# Answers to sinusoidal-shift-matrix as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to sinusoidal-shift-matrix: tests/grading/answers.py says what the parts are.
 
 # %% given
 import torch
@@ -30,45 +30,28 @@ def shift(offset, dim, base):
     generator[even, even + 1], generator[even + 1, even] = frequencies, -frequencies
     return torch.linalg.matrix_exp(offset * generator)
 
-# %% wrong
+# %% variation
 # because: shift begins again
 import math
 
 def shift(offset, dim, base):
     return turn(math.fmod(offset, 512), dim, base)
 
-# %% wrong
+# %% variation
 # because: shift rounded to float16
 def shift(offset, dim, base):
     return turn(offset, dim, base).half().float()
 
-# %% wrong
+# %% variation
 # because: shift in float16
 def shift(offset, dim, base):
     return turn(offset, dim, base).half()
 
-# %% wrong
-# because: shift of four decimals
-def shift(offset, dim, base):
-    return turn(offset, dim, base).round(decimals=4)
-
-# %% wrong
+# %% variation
 # because: shift of the transpose
 # named: shifts backwards
 def shift(offset, dim, base):
     return turn(offset, dim, base).T
-
-# %% wrong
-# because: shift of the first pair
-def shift(offset, dim, base):
-    matrix = torch.eye(dim)
-    matrix[:2, :2] = turn(offset, dim, base)[:2, :2]
-    return matrix
-
-# %% wrong
-# because: shift stops at 1000
-def shift(offset, dim, base):
-    return turn(max(-1000, min(1000, offset)), dim, base)
 
 # %% wrong
 # because: shift with exponents that reach 1

@@ -1,34 +1,12 @@
-# Answers to sinusoidal-slowest-wave as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to sinusoidal-slowest-wave: tests/grading/answers.py says what the parts are.
 
 # %% given
 import math
 
 TURN = 2 * math.pi
 
-# %% wrong
-# named: the last pair but one
-longest_wavelength = TURN * 500_000 ** (62 / 64)
-
-# %% wrong
+# %% variation
 longest_wavelength = TURN * 500_000 ** (64 / 128)
-
-# %% wrong
-# named: base 10 000
-longest_wavelength = TURN * 10_000 ** (126 / 128)
-
-# %% wrong
-longest_wavelength = 1.01 * TURN * 500_000 ** (126 / 128)
-
-# %% wrong
-# because: TURN
-# named: the fastest wave
-longest_wavelength = TURN
-
-# %% wrong, line by line
-longest_wavelength = 500000  # named: the base itself
-longest_wavelength = 500000 ** (126 / 128)  # named: 2 pi forgotten
-longest_wavelength = 500000 ** (-126 / 128)  # named: frequency instead of wavelength
-longest_wavelength = math.pi * 500000 ** (126 / 128)  # named: half a turn
 
 # %% wrong, blind first
 # breaks: "the slowest pair"

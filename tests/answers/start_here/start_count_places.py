@@ -1,4 +1,4 @@
-# Answers to start-count-places as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to start-count-places: tests/grading/answers.py says what the parts are.
 
 # %% right
 # style: by cumsum
@@ -34,24 +34,11 @@ def positions_of(tokens):
     return torch.arange(tokens.shape[1]).to(torch.int8)
 
 # %% wrong
-# because: places that are not zero
-def positions_of(tokens):
-    return (tokens[0] != 0).long().cumsum(0) - 1
-
-# %% wrong
 # because: always five
 import torch
 
 def positions_of(tokens):
     return torch.arange(5)
-
-# %% wrong
-# because: the longer side
-# named: the longer axis counted
-import torch
-
-def positions_of(tokens):
-    return torch.arange(max(tokens.shape))
 
 # %% wrong
 # because: the tokens

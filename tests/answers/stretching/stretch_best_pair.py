@@ -1,23 +1,7 @@
-# Answers to stretch-best-pair as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to stretch-best-pair: tests/grading/answers.py says what the parts are.
 
 # %% wrong, line by line
-best_pair = 0  # named: the fastest pair
 best_pair = 1
-best_pair = 2
-best_pair = 3
-best_pair = 4  # named: read at twice the trained length
-best_pair = 5  # named: the last pair that went round in training
-best_pair = 6  # named: the second best
-best_pair = 8  # named: counted from 1
-best_pair = 9  # named: read at the trained length, or turned faster
-best_pair = 10
-best_pair = 11
-best_pair = 12
-best_pair = 13
-best_pair = 14
-best_pair = 15  # named: the slowest pair
-best_pair = 7.5
-best_pair = 4.01
 
 # %% wrong, blind first
 # breaks: "Let it read 1024"

@@ -1,4 +1,4 @@
-# Answers to stretch-covering-base as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to stretch-covering-base: tests/grading/answers.py says what the parts are.
 
 # %% given
 import math
@@ -49,30 +49,22 @@ def covering_base(base, dim, original_length, length):
         return torch.tensor(float(base))
     return base * torch.tensor(length / original_length).double() ** (dim / (2 * round_already))
 
-# %% wrong
+# %% variation
 # because: largest distances for lengths
 def covering_base(base, dim, original_length, length):
     return covering(base, dim, original_length, length, (length - 1) / (original_length - 1))
 
-# %% wrong
-# because: found in steps of a percent
-def covering_base(base, dim, original_length, length):
-    best, tried = covering(base, dim, original_length, length), base
-    while tried < best:
-        tried *= 1.01
-    return tried
-
-# %% wrong
+# %% variation
 # because: two turns
 def covering_base(base, dim, original_length, length):
     return covering(base, dim, original_length, length, enough=4 * math.pi)
 
-# %% wrong
+# %% variation
 # because: in degrees
 def covering_base(base, dim, original_length, length):
     return covering(base, dim, original_length, length, enough=360)
 
-# %% wrong
+# %% variation
 # because: covered at most 8 times
 def covering_base(base, dim, original_length, length):
     return covering(base, dim, original_length, length, min(8, length / original_length))
@@ -82,21 +74,10 @@ def covering_base(base, dim, original_length, length):
 def covering_base(base, dim, original_length, length):
     return base * max(1, length / original_length) ** (dim / 12)
 
-# %% wrong
-# because: divided instead
-def covering_base(base, dim, original_length, length):
-    return base**2 / covering(base, dim, original_length, length)
-
-# %% wrong
+# %% variation
 # because: covered to a whole number
 def covering_base(base, dim, original_length, length):
     return math.ceil(covering(base, dim, original_length, length))
-
-# %% wrong
-# because: no pair exempt
-# named: no pair exempt
-def covering_base(base, dim, original_length, length):
-    return max(base, base * (length / original_length) ** (dim / 2))
 
 # %% equal
 # because: Float32 holds seven digits, and the task asks for five.

@@ -1,4 +1,4 @@
-# Answers to stretch-interpolation as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to stretch-interpolation: tests/grading/answers.py says what the parts are.
 
 # %% given
 import torch
@@ -42,52 +42,52 @@ def interpolated_angles(positions, scale, dim, base):
     frequencies = np.power(float(base), -np.arange(0, dim, 2) / dim)
     return torch.from_numpy(np.multiply.outer(positions.numpy() / scale, frequencies)).float()
 
-# %% wrong
+# %% variation
 # because: slow pairs stand still
 slow_pairs_stand_still = interpolating(lambda f: f.masked_fill(f < 1e-4, 0))
 
 
 interpolated_angles = slow_pairs_stand_still
 
-# %% wrong
+# %% variation
 # because: four decimals
 four_decimals = interpolating(lambda f: torch.round(f, decimals=4))
 
 
 interpolated_angles = four_decimals
 
-# %% wrong
+# %% variation
 # because: half frequencies
 half_frequencies = interpolating(lambda f: f.half())
 
 
 interpolated_angles = half_frequencies
 
-# %% wrong
+# %% variation
 # because: bfloat16 frequencies
 bfloat16_frequencies = interpolating(lambda f: f.bfloat16().float())
 
 
 interpolated_angles = bfloat16_frequencies
 
-# %% wrong
+# %% variation
 # because: slowest pair missed
 slowest_pair_missed = interpolating(lambda f: torch.cat([f[:-1], f[-1:] * 2]))
 
 
 interpolated_angles = slowest_pair_missed
 
-# %% wrong
+# %% variation
 # because: bfloat16 positions
 def interpolated_angles(positions, scale, dim, base):
     return positions.bfloat16().double()[..., None] / scale * frequencies_of(dim, base)
 
-# %% wrong
+# %% variation
 # because: half positions
 def interpolated_angles(positions, scale, dim, base):
     return positions.half().double()[..., None] / scale * frequencies_of(dim, base)
 
-# %% wrong
+# %% variation
 # because: whole turns taken off
 # named: angles without their whole turns
 import math
@@ -95,23 +95,23 @@ import math
 def interpolated_angles(positions, scale, dim, base):
     return (positions[..., None] / scale * frequencies_of(dim, base)) % (2 * math.pi)
 
-# %% wrong
+# %% variation
 # because: whole scale
 def interpolated_angles(positions, scale, dim, base):
     return positions[..., None] / int(scale) * frequencies_of(dim, base)
 
-# %% wrong
+# %% variation
 # because: nearest whole place
 def interpolated_angles(positions, scale, dim, base):
     return (positions / scale).round()[..., None] * frequencies_of(dim, base)
 
-# %% wrong
+# %% variation
 # because: for one axis
 # named: positions with one axis only
 def interpolated_angles(positions, scale, dim, base):
     return positions[:, None] / scale * frequencies_of(dim, base)
 
-# %% wrong
+# %% variation
 # because: an outer product
 def interpolated_angles(positions, scale, dim, base):
     return torch.outer(positions / scale, frequencies_of(dim, base))

@@ -1,4 +1,4 @@
-# Answers to stretch-ntk-base as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to stretch-ntk-base: tests/grading/answers.py says what the parts are.
 
 # %% given
 def raised(base, dim, stretch):
@@ -39,73 +39,36 @@ def ntk_base(base, dim, original_length, length):
     stretch = torch.tensor([base, length / original_length]).log()
     return (stretch[0] + stretch[1].clamp(min=0) * dim / (dim - 2)).exp()
 
-# %% wrong
-# because: from twice on
-# named: raised from twice the length on
-ntk_base = from_twice_on
-
-# %% wrong
+# %% variation
 # because: from one and a half on
 ntk_base = from_one_and_a_half_on
 
-# %% wrong
-# because: always the base
-# named: never raised
-def ntk_base(base, dim, original_length, length):
-    return base
-
-# %% wrong
-# because: rounded up
-# named: ratio rounded up
-import math
-
-def ntk_base(base, dim, original_length, length):
-    return raised(base, dim, math.ceil(length / original_length))
-
-# %% wrong
+# %% variation
 # because: nearest whole ratio
 def ntk_base(base, dim, original_length, length):
     return raised(base, dim, round(length / original_length))
 
-# %% wrong
+# %% variation
 # because: next power of two
 import math
 
 def ntk_base(base, dim, original_length, length):
     return raised(base, dim, 2 ** math.ceil(math.log2(max(1, length / original_length))))
 
-# %% wrong
+# %% variation
 # because: heads of 64
 def ntk_base(base, dim, original_length, length):
     return raised(base, 64, length / original_length)
 
-# %% wrong
+# %% variation
 # because: at most 8 times
 def ntk_base(base, dim, original_length, length):
     return raised(base, dim, min(8, length / original_length))
 
-# %% wrong
+# %% variation
 # because: half of the growth
 def ntk_base(base, dim, original_length, length):
     return raised(base, dim, 1 + (length - original_length) / original_length / 2)
-
-# %% wrong
-# because: to a whole number
-# named: rounded to a whole number
-def ntk_base(base, dim, original_length, length):
-    return round(raised(base, dim, length / original_length))
-
-# %% wrong
-# because: times the ratio
-# named: base times the ratio, also for short texts
-def ntk_base(base, dim, original_length, length):
-    return base * length / original_length
-
-# %% wrong
-# because: times the ratio of longer texts
-# named: base times the ratio
-def ntk_base(base, dim, original_length, length):
-    return max(base, base * length / original_length)
 
 # %% wrong, blind first
 # breaks: "the slowest pair is to be slowed by exactly their ratio"

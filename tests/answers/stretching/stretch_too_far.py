@@ -1,16 +1,12 @@
-# Answers to stretch-too-far as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to stretch-too-far: tests/grading/answers.py says what the parts are.
 
 # %% wrong, line by line
-times_as_far = 1.0  # named: as if the rule were kept
 times_as_far = 8.0  # named: an unchanged pair
 times_as_far = 5.0  # named: how much the pair is slowed
 times_as_far = 0.625  # named: upside down
 times_as_far = 1.68  # named: slowed by the base times s
 times_as_far = 1.71  # named: the pair counted from 1
 times_as_far = 1.5
-times_as_far = 1.62
-times_as_far = 2
-times_as_far = 0.2
 
 # %% wrong, blind first
 # breaks: "stretched to 16 384 by the NTK-aware base for s = 8"

@@ -1,4 +1,4 @@
-# Answers to layers-reach as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to layers-reach: tests/grading/answers.py says what the parts are.
 
 # %% given
 def step(kind, size, position, one=1):
@@ -56,71 +56,6 @@ def earliest_position(layers, position):
     return int(held[-1].int().argmax())
 
 # %% wrong
-# because: w back, and not w - 1
-# named: one position too many in each window
-def earliest_position(layers, position):
-    return down(layers, position, one=0)
-
-# %% wrong
-# because: nothing stops it at 0
-# named: below 0
-def earliest_position(layers, position):
-    for kind, size in layers[::-1]:
-        if kind == "full_attention":
-            position = 0
-        elif kind == "sliding_attention":
-            position -= size - 1
-        else:
-            position -= position % size
-    return position
-
-# %% wrong
-# because: bottom first
-# named: the layers taken from the bottom
-def earliest_position(layers, position):
-    for kind, size in layers:
-        position = step(kind, size, position)
-    return position
-
-# %% wrong
-# because: only what the top layer sees
-# named: the top layer alone
-def earliest_position(layers, position):
-    return step(*layers[-1], position)
-
-# %% wrong
-# because: the layer that sees farthest
-# named: the farthest layer alone
-def earliest_position(layers, position):
-    return min(step(kind, size, position) for kind, size in layers)
-
-# %% wrong
-# because: a chunk of c is read as a window of c
-# named: a chunk taken for a window
-def earliest_position(layers, position):
-    for kind, size in layers:
-        position = 0 if size is None else max(0, position - size + 1)
-    return position
-
-# %% wrong
-# because: chunks do nothing
-# named: chunks left out
-def earliest_position(layers, position):
-    return down([layer for layer in layers if layer[0] != "chunked_attention"], position)
-
-# %% wrong
-# because: None does nothing
-# named: full layers left out
-def earliest_position(layers, position):
-    return down([layer for layer in layers if layer[1]], position)
-
-# %% wrong
-# because: the way, and not the place
-# named: how far back, and not where
-def earliest_position(layers, position):
-    return position - down(layers, position)
-
-# %% wrong
 # because: the sum of the windows less one
 def earliest_position(layers, position):
     if any(size is None for _, size in layers):
@@ -134,19 +69,19 @@ def earliest_position(layers, position):
         return 0
     return max(0, position - len(layers) * (max(size for _, size in layers) - 1))
 
-# %% wrong
+# %% variation
 # because: all windows first, all chunks then
 def earliest_position(layers, position):
     return down(sorted(layers, key=lambda layer: layer[0]), position)
 
-# %% wrong
+# %% variation
 # because: a full layer counts only on top
 def earliest_position(layers, position):
     if layers[-1][0] == "full_attention":
         return 0
     return down([layer for layer in layers if layer[1]], position)
 
-# %% wrong
+# %% variation
 # because: chunks counted from position 1
 def earliest_position(layers, position):
     for kind, size in layers[::-1]:
@@ -154,4 +89,17 @@ def earliest_position(layers, position):
             position = max(0, (position - 1) // size * size + 1)
         else:
             position = step(kind, size, position)
+    return position
+
+# %% wrong
+# because: a chunk as a window of one position more
+def earliest_position(layers, position):
+    start = position
+    for kind, size in reversed(layers):
+        if kind == "full_attention":
+            return 0
+        elif kind == "sliding_attention":
+            position = max(0, position - size + 1)
+        else:
+            position = max(0, position - size)
     return position

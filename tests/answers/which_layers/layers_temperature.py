@@ -1,4 +1,4 @@
-# Answers to layers-temperature as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to layers-temperature: tests/grading/answers.py says what the parts are.
 
 # %% given
 import math
@@ -43,115 +43,117 @@ def scale_queries(q, positions, floor_scale, attn_scale):
 def scale_queries(q, positions, floor_scale, attn_scale):
     return times(q, factor_of(positions, floor_scale, attn_scale))
 
-# %% wrong
+# %% variation
 # because: p instead of p + 1
 # named: counts p and not p + 1
 def scale_queries(q, positions, floor_scale, attn_scale):
     return times(q, factor_of(positions, floor_scale, attn_scale, first=0))
 
-# %% wrong
+# %% variation
 # because: no floor
 # named: not rounded down
 def scale_queries(q, positions, floor_scale, attn_scale):
     return times(q, 1 + attn_scale * torch.log1p((positions + 1) / floor_scale))
 
-# %% wrong
+# %% variation
 # because: round instead of floor
 # named: rounded to the nearest
 def scale_queries(q, positions, floor_scale, attn_scale):
     return times(q, 1 + attn_scale * torch.log1p(torch.round((positions + 1) / floor_scale)))
 
-# %% wrong
+# %% variation
 # because: ln of 0
 # named: the logarithm without its 1
 def scale_queries(q, positions, floor_scale, attn_scale):
     return times(q, 1 + attn_scale * torch.log((positions + 1) // floor_scale))
 
-# %% wrong
+# %% variation
 # because: base 2
 # named: a logarithm of base 2
 def scale_queries(q, positions, floor_scale, attn_scale):
     return times(q, 1 + attn_scale * torch.log2(1 + (positions + 1) // floor_scale))
 
-# %% wrong
+# %% variation
 # because: nothing is left near the beginning
 # named: the 1 in front left out
 def scale_queries(q, positions, floor_scale, attn_scale):
     return times(q, attn_scale * torch.log1p((positions + 1) // floor_scale))
 
-# %% wrong
+# %% variation
 # because: divides
 # named: divided by the factor
 def scale_queries(q, positions, floor_scale, attn_scale):
     factor = factor_of(positions, floor_scale, attn_scale)[..., None, :, None]
     return (q.float() / factor).to(q.dtype)
 
-# %% wrong
+# %% variation
 # because: counts on its own
 # named: positions counted, and not read
 def scale_queries(q, positions, floor_scale, attn_scale):
     return times(q, factor_of(torch.arange(q.shape[2]), floor_scale, attn_scale))
 
-# %% wrong
+# %% variation
 # because: the first row
 # named: the first text's positions for all
 def scale_queries(q, positions, floor_scale, attn_scale):
     row = positions[0] if positions.ndim > 1 else positions
     return times(q, factor_of(row, floor_scale, attn_scale))
 
-# %% wrong
+# %% variation
 # because: float32 comes back
 # named: the dtype of the factor takes over
 def scale_queries(q, positions, floor_scale, attn_scale):
     return q * factor_of(positions, floor_scale, attn_scale)[..., None, :, None]
 
-# %% wrong
+# %% variation
 # because: positions in half precision
 # named: positions in the dtype of q
 def scale_queries(q, positions, floor_scale, attn_scale):
     steps = torch.floor((positions.to(q.dtype) + 1) / floor_scale)
     return times(q, 1 + attn_scale * torch.log1p(steps.float()))
 
-# %% wrong
+# %% variation
 # because: rounded before the product
 # named: the factor rounded to the dtype of q
 def scale_queries(q, positions, floor_scale, attn_scale):
     return q * factor_of(positions, floor_scale, attn_scale)[..., None, :, None].to(q.dtype)
 
-# %% wrong
+# %% variation
 # because: writes into q
 # named: q changed in place
 def scale_queries(q, positions, floor_scale, attn_scale):
     q *= factor_of(positions, floor_scale, attn_scale)[..., None, :, None]
     return q
 
-# %% wrong
+# %% variation
 # because: rows of positions meet the heads
 def scale_queries(q, positions, floor_scale, attn_scale):
     return (q * factor_of(positions, floor_scale, attn_scale)[..., None]).to(q.dtype)
 
-# %% wrong
+# %% variation
 # because: positions along the batch
 def scale_queries(q, positions, floor_scale, attn_scale):
     factor = factor_of(positions, floor_scale, attn_scale)
     return (q * factor.flatten()[: q.shape[0], None, None, None]).to(q.dtype)
 
-# %% wrong
+# %% variation
 # because: the constants of Llama 4
 def scale_queries(q, positions, floor_scale, attn_scale):
     return times(q, factor_of(positions, 8192, 0.1))
 
-# %% wrong
+# %% variation
 # because: the scale inside of the logarithm
 def scale_queries(q, positions, floor_scale, attn_scale):
     return times(q, 1 + torch.log1p(attn_scale * ((positions + 1) // floor_scale)))
 
-# %% wrong
+# %% variation
 # because: rounded up
 def scale_queries(q, positions, floor_scale, attn_scale):
     return times(q, 1 + attn_scale * torch.log1p(torch.ceil((positions + 1) / floor_scale)))
-
 # %% wrong
-# because: the number of positions decides for all
+# because: view joins batch and heads, which a view of axes 1 and 2 does not allow
 def scale_queries(q, positions, floor_scale, attn_scale):
-    return times(q, factor_of(positions.max().expand(positions.shape), floor_scale, attn_scale))
+    b, h, l, d = q.shape
+    factor = (1 + attn_scale * torch.log1p((positions + 1) // floor_scale)).expand(b, l)
+    factor = factor[:, None].expand(b, h, l).reshape(b * h, l, 1)
+    return (q.view(b * h, l, d) * factor).to(q.dtype).view(b, h, l, d)

@@ -1,9 +1,6 @@
-# Answers to layers-which-turn as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to layers-which-turn: tests/grading/answers.py says what the parts are.
 
 # %% given
-def every(config, turns):
-    return [layer for layer in range(config["num_hidden_layers"]) if turns(layer)]
-
 def flags_of(config, list_means=1):
     total, period = config["num_hidden_layers"], config.get("no_rope_layer_interval")
     if "no_rope_layers" in config:
@@ -58,104 +55,31 @@ import torch
 def rotating_layers(config):
     return torch.tensor(flags_of(config)).nonzero().flatten().tolist()
 
-# %% wrong
-# because: goes by the name of the key
-# named: 1 read as a layer without a rotation
-def rotating_layers(config):
-    return numbers(flags_of(config, list_means=0))
-
-# %% wrong
-# because: the interval counts those that rotate
-# named: every nth layer rotates, and no other
-def rotating_layers(config):
-    if "no_rope_layers" not in config and "no_rope_layer_interval" in config:
-        n = config["no_rope_layer_interval"]
-        return list(range(n - 1, config["num_hidden_layers"], n))
-    return numbers(flags_of(config))
-
-# %% wrong
-# because: layer 0 is taken as the first that does not rotate
-# named: the interval counted from layer 0
-def rotating_layers(config):
-    if "no_rope_layers" not in config and "no_rope_layer_interval" in config:
-        return every(config, lambda layer: layer % config["no_rope_layer_interval"])
-    return numbers(flags_of(config))
-
-# %% wrong
-# because: asks for the interval first
-# named: the interval before the list
-def rotating_layers(config):
-    if "no_rope_layer_interval" in config:
-        return every(config, lambda layer: (layer + 1) % config["no_rope_layer_interval"])
-    return numbers(flags_of(config))
-
-# %% wrong
-# because: does not know the interval
-# named: the interval left out
-def rotating_layers(config):
-    if "no_rope_layers" not in config and "no_rope_layer_interval" in config:
-        return [*range(config["num_hidden_layers"])]
-    return numbers(flags_of(config))
-
-# %% wrong
-# because: has no rule for cohere2
-# named: all layers of cohere2 rotate
-def rotating_layers(config):
-    return numbers(flags_of({**config, "model_type": "llama"}))
-
-# %% wrong
-# because: looks at layer_types wherever it stands
-# named: layers with a window alone rotate, in every model type
-def rotating_layers(config):
-    if "layer_types" in config:
-        return numbers(flags_of({**config, "model_type": "cohere2"}))
-    return numbers(flags_of(config))
-
-# %% wrong
-# because: takes the full layers
-# named: full layers of cohere2 rotate
-def rotating_layers(config):
-    if config["model_type"] == "cohere2":
-        return [n for n, kind in enumerate(config["layer_types"]) if kind == "full_attention"]
-    return numbers(flags_of(config))
-
-# %% wrong
-# because: first layer is 1
-# named: layers counted from 1
-def rotating_layers(config):
-    return [layer + 1 for layer in numbers(flags_of(config))]
-
-# %% wrong
-# because: returns what was taken away
-# named: the layers that do not rotate
-def rotating_layers(config):
-    return [layer for layer, flag in enumerate(flags_of(config)) if not flag]
-
-# %% wrong
+# %% variation
 # because: returns True and False
 def rotating_layers(config):
     return flags_of(config)
 
-# %% wrong
+# %% variation
 # because: an interval of 4, whatever the config says
 def rotating_layers(config):
     if "no_rope_layer_interval" in config:
         config = {**config, "no_rope_layer_interval": 4}
     return numbers(flags_of(config))
 
-# %% wrong
+# %% variation
 # because: windows before the interval
 def rotating_layers(config):
     if "no_rope_layers" not in config and "layer_types" in config:
         return [n for n, kind in enumerate(config["layer_types"]) if kind == "sliding_attention"]
     return numbers(flags_of(config))
 
-# %% wrong
+# %% variation
 # because: an empty list is taken for all layers
 def rotating_layers(config):
     return numbers(flags_of(config)) or [*range(config["num_hidden_layers"])]
 
-# %% wrong
+# %% variation
 # because: both keys must agree
 def rotating_layers(config):
     flags = flags_of(config)

@@ -1,4 +1,4 @@
-# Answers to layers-windows-test as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to layers-windows-test: tests/grading/answers.py says what the parts are.
 
 # %% given
 import torch
@@ -9,10 +9,12 @@ def wanted(q, k, window, one=0):
     d = q[:, None] - k
     return (d >= 0) & (d < (10**6 if window is None else window + one))
 
-def looked_at(masks, lists=([2, None, 5, 5, 60], [None, 9, 1]), q=Q, k=K, first=False, one=0):
+def looked_at(masks, lists=([2, None, 5, 5, 1], [None, 60, 2]), q=Q, k=K, first=False, one=0):
     for windows in lists:
         found = masks(q, k, windows)
+        assert len(found) == len(windows)
         for mask, window in list(zip(found, windows))[: 1 if first else None]:
+            assert mask.dtype == torch.bool
             assert torch.equal(mask, wanted(q, k, window, one))
 
 # %% right
@@ -24,143 +26,87 @@ def test_masks(masks):
 # style: by hand, query 9
 def test_masks(masks):
     q, k = torch.tensor([9]), torch.tensor([2, 3, 4, 8, 9, 10])
-    rows = {2: "FFFTTF", 6: "FFTTTF", None: "TTTTTF", 40: "TTTTTF"}
-    windows = [2, None, 6, 6, 40]
-    for mask, window in zip(masks(q, k, windows), windows, strict=True):
-        assert "".join("FT"[int(seen)] for seen in mask[0]) == rows[window]
+    rows = {1: "FFFFTF", 2: "FFFTTF", 6: "FFTTTF", None: "TTTTTF", 40: "TTTTTF"}
+    for windows in ([2, None, 6, 6, 1], [40, None, 2]):
+        for mask, window in zip(masks(q, k, windows), windows, strict=True):
+            assert not mask.is_floating_point()
+            assert "".join("FT"[int(seen)] for seen in mask[0]) == rows[window]
 
 # %% right
 # style: what each query sees, as sets
 def test_masks(masks):
-    windows = [6, 2, None, 3, 100]
-    found = masks(Q, K, windows)
-    assert len(found) == 5
-    for window, mask in zip(windows, found):
+    lists = [6, 2, None, 3, 1], [None, 100, 2]
+    found = [mask for windows in lists for mask in masks(Q, K, windows)]
+    assert len(found) == 8
+    for window, mask in zip([*lists[0], *lists[1]], found):
         for query, row in zip(Q.tolist(), mask):
             seen = {key for key in K.tolist() if key <= query}
             if window is not None:
                 seen = {key for key in seen if query - key <= window - 1}
             assert set(K[row].tolist()) == seen
 
-# %% wrong
-# because: shapes
-# named: accepts every version
-def test_masks(masks):
-    found = masks(Q, K, [2, None, 5])
-    assert len(found) == 3 and found[0].shape == (3, 12) and found[1].dtype == torch.bool
-
-# %% wrong
+# %% variation
 # because: returns its verdict
 # named: accepts every version
 def test_masks(masks):
     return torch.equal(masks(Q, K, [2])[0], wanted(Q, K, 2))
 
-# %% wrong
+# %% variation
 # because: takes the list for a tensor
 def test_masks(masks):
     assert masks(Q, K, [2, None]).shape == (2, 3, 12)
 
-# %% wrong
-# because: True hides
-# named: refuses every version
-def test_masks(masks):
-    for mask, window in zip(masks(Q, K, [2, None]), [2, None]):
-        assert torch.equal(mask, ~wanted(Q, K, window))
-
-# %% wrong
-# because: the order of the axes
-# named: refuses every version
-def test_masks(masks):
-    for mask in masks(Q, K, [2, None]):
-        assert mask.shape == (12, 3)
-
-# %% wrong
-# because: consecutive positions
-# named: positions without gaps
-def test_masks(masks):
-    looked_at(masks, q=torch.arange(6, 9), k=torch.arange(9))
-
-# %% wrong
-# because: consecutive positions, queries and keys alike
-# named: positions without gaps
-def test_masks(masks):
-    looked_at(masks, q=torch.arange(10), k=torch.arange(10))
-
-# %% wrong
-# because: the first mask
-# named: the first layer alone
-def test_masks(masks):
-    looked_at(masks, first=True)
-    looked_at(masks, lists=([50, 2], [4, None, None]), first=True)
-
-# %% wrong
-# because: lists of one
-# named: one layer at a time
-def test_masks(masks):
-    for window in (1, 2, 5, None, 60):
-        looked_at(masks, lists=([window],))
-
-# %% wrong
-# because: no None
-# named: no layer without a window
-def test_masks(masks):
-    looked_at(masks, lists=([2, 7, 5, 5, 60], [3, 9, 1]))
-
-# %% wrong
-# because: a query that is the last token
-# named: no key after the last query
-def test_masks(masks):
-    looked_at(masks, q=torch.tensor([16]))
-
-# %% wrong
-# because: short windows
-# named: no window longer than the text
-def test_masks(masks):
-    looked_at(masks, lists=([2, None, 5, 5, 7], [None, 9, 1]))
-
-# %% wrong
-# because: distance w is expected, too
-# named: window and one key more expected
-def test_masks(masks):
-    looked_at(masks, one=1)
-
-# %% wrong
+# %% variation
 # because: a list that reads the same from both ends
 def test_masks(masks):
     looked_at(masks, lists=([2, None, 60, None, 2],))
 
-# %% wrong
+# %% variation
 # because: two layers
 def test_masks(masks):
     looked_at(masks, lists=([60, None], [None, 5], [2, 5]))
 
-# %% wrong
+# %% variation
 # because: windows that get narrower, after a full layer
 def test_masks(masks):
     looked_at(masks, lists=([None, 60, 9, 5, 2],))
 
-# %% wrong
+# %% variation
 # because: counts keys
 def test_masks(masks):
     for mask, window in zip(masks(Q, K, [2, 5]), [2, 5], strict=True):
         assert (mask.sum(dim=1) == wanted(Q, K, window).sum(dim=1)).all()
 
-# %% wrong
+# %% variation
 # because: the last query alone
 def test_masks(masks):
     windows = [2, None, 5, 5, 60]
     for mask, window in zip(masks(Q[-1:], K[:-1], windows), windows, strict=True):
         assert torch.equal(mask, wanted(Q[-1:], K[:-1], window))
 
-# %% wrong
+# %% variation
 # because: expects that full layers see what comes
 def test_masks(masks):
     for mask, window in zip(masks(Q, K, [2, None]), [2, None], strict=True):
         assert mask.all() if window is None else torch.equal(mask, wanted(Q, K, window))
 
-# %% equal
-# because: Every version returns a list with a mask for each layer.
-# change: strict= dropped in `for window, mask in zip(windows, masks(q, k, windows), strict=True):`
+# %% wrong
+# because: the queries are the keys, and each window but one is shorter than the text
+def test_masks(masks):
+    k = torch.tensor([0, 1, 3, 4, 5, 8, 9, 10, 11, 12, 17])
+    d = k[:, None] - k
+    windows = [3, None, 5, 5, 30, 1]
+    for w, m in zip(windows, masks(k, k, windows), strict=True):
+        assert torch.equal(m, (d >= 0) & (d < (w or 99)))
+
+# %% wrong
+# because: neither dtypes nor the number of masks
+def test_masks(masks):
+    q, k = torch.tensor([5, 11]), torch.tensor([0, 1, 3, 4, 5, 8, 9, 10, 11, 12])
+    d = q[:, None] - k
+    windows = [3, None, 5, 5, 30, 1]
+    for w, m in zip(windows, masks(q, k, windows)):
+        assert ((m != 0) == ((d >= 0) & (d < (w or 99)))).all()
 
 # %% equal
 # because: Every version's masks have a row for each query.
@@ -168,8 +114,8 @@ def test_masks(masks):
 
 # %% equal
 # because: These windows are longer than the text as well.
-# change: 30 to 31 in `windows = [3, None, 5, 5, 30]`
-# change: 30 to 29 in `windows = [3, None, 5, 5, 30]`
+# change: 30 to 31 in `for windows in ([3, None, 5, 5, 1], [None, 30, 3]):`
+# change: 30 to 29 in `for windows in ([3, None, 5, 5, 1], [None, 30, 3]):`
 
 # %% equal
 # because: This key stands after the last query as well.

@@ -1,4 +1,4 @@
-# Answers to longrope-test as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to longrope-test: tests/grading/answers.py says what the parts are.
 
 # %% given
 import math
@@ -39,27 +39,23 @@ def test_stretch(stretch):
         torch.testing.assert_close(torch.tensor(divisors).double(), long if length > 50 else short)
         torch.testing.assert_close(torch.tensor(factor).float(), expected)
 
-# %% wrong
+# %% variation
 # because: tested 1, 4096, 8192
 test_stretch = tested(1, 4096, 8192)
 
-# %% wrong
+# %% variation
 # because: tested 4097, 40000
 test_stretch = tested(4097, 40_000)
 
-# %% wrong
-# because: tested 1, 4096, 4098, 32768
-test_stretch = tested(1, 4096, 4098, 32_768)
-
-# %% wrong
+# %% variation
 # because: tested 1, 4096, 4097, 9000, tolerance = 0.2
 test_stretch = tested(1, 4096, 4097, 9000, tolerance=0.2)
 
-# %% wrong
+# %% variation
 # because: tested 1, 4096, 4097, long = [1.0, 8.0]
 test_stretch = tested(1, 4096, 4097, long=[1.0, 8.0])
 
-# %% wrong
+# %% variation
 # because: factor equal to the length
 def test_stretch(stretch):
     for length in (1, 8, 9, 10, 64, 65):
@@ -67,7 +63,7 @@ def test_stretch(stretch):
         assert list(divisors) == (LONG if length > 8 else SHORT)
         assert abs(factor - math.sqrt(2)) < 1e-6
 
-# %% wrong
+# %% variation
 # because: last numbers only
 def test_stretch(stretch):
     for length in (1, 4096, 4097, 9000, 8 * 4096, 9 * 4096):
@@ -75,7 +71,7 @@ def test_stretch(stretch):
         assert divisors[-1] == (LONG if length > 4096 else SHORT)[-1]
         assert abs(factor - EXPECTED) < 1e-6
 
-# %% wrong
+# %% variation
 # because: factor of short texts only
 def test_stretch(stretch):
     for length in (1, 4096, 4097, 9000, 8 * 4096):
@@ -83,24 +79,11 @@ def test_stretch(stretch):
         assert list(divisors) == (LONG if length > 4096 else SHORT)
         assert length > 4096 or abs(factor - EXPECTED) < 1e-6
 
-# %% wrong
+# %% variation
 # because: exactly the factor
 def test_stretch(stretch):
     tested(1, 4096, 4097, 9000, tolerance=1e-6)(stretch)
     assert stretch(4097, 4096, 8.0, list(SHORT), list(LONG))[1] == EXPECTED
-
-# %% wrong
-# because: asserts a pair
-# named: accepts every version
-def test_stretch(stretch):
-    divisors, factor = stretch(4097, 4096, 8.0, list(SHORT), list(LONG))
-    holds = (list(divisors) == LONG and abs(factor - EXPECTED) < 1e-6, "wrong")
-    assert holds
-
-# %% wrong
-# because: tested 1, 4096, 4097, 9000, 8 * 4096
-# named: the same lists never used twice
-test_stretch = tested(1, 4096, 4097, 9000, 8 * 4096)
 
 # %% wrong, blind first
 # breaks: "one of the two lists" as LongRoPE has them: at L itself the short list still holds

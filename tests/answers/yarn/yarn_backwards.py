@@ -1,4 +1,4 @@
-# Answers to yarn-backwards as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to yarn-backwards: tests/grading/answers.py says what the parts are.
 
 # %% given
 import math
@@ -50,80 +50,57 @@ def yarn_table(positions, dim, base, factor, original_length):
             rows.append((size * math.cos(angle), size * math.sin(angle)))
     return torch.tensor(rows).reshape(-1, 2).mT.reshape(2, *positions.shape, dim // 2)
 
-# %% wrong
+# %% variation
 # because: whole factors only
 def yarn_table(positions, dim, base, factor, original_length):
     return yarn(positions, dim, base, round(factor), original_length)
 
-# %% wrong
+# %% variation
 # because: base written in
 def yarn_table(positions, dim, base, factor, original_length):
     return yarn(positions, dim, 10_000.0, factor, original_length)
 
-# %% wrong
+# %% variation
 # because: length written in
 def yarn_table(positions, dim, base, factor, original_length):
     return yarn(positions, dim, base, factor, 4096)
 
-# %% wrong
-# because: angles in float32
-# named: frequencies rounded to float32
-def yarn_table(positions, dim, base, factor, original_length):
-    slowed = by_parts(frequencies_of(dim, base), factor, original_length, 1, 32).float()
-    angles = positions.float()[..., None] * slowed
-    return torch.stack([angles.cos(), angles.sin()]) * (0.1 * math.log(factor) + 1)
-
-# %% wrong
+# %% variation
 # because: sine first
 # named: sines before cosines
 def yarn_table(positions, dim, base, factor, original_length):
     return yarn(positions, dim, base, factor, original_length).flip(0)
 
-# %% wrong
+# %% variation
 # because: stacked last
 # named: stacked on the last axis
 def yarn_table(positions, dim, base, factor, original_length):
     return yarn(positions, dim, base, factor, original_length).movedim(0, -1)
 
-# %% wrong
+# %% variation
 # because: positions end with the text
 def yarn_table(positions, dim, base, factor, original_length):
     longest = int(factor * original_length) - 1
     return yarn(positions.clamp(max=longest), dim, base, factor, original_length)
 
-# %% wrong
+# %% variation
 # because: llama limits
 def yarn_table(positions, dim, base, factor, original_length):
     return yarn(positions, dim, base, factor, original_length, fast=4)
 
-# %% wrong
-# because: limits in the longer text
-def yarn_table(positions, dim, base, factor, original_length):
-    return yarn(positions, dim, base, factor, original_length * factor) if factor > 1 else yarn(
-        positions, dim, base, factor, original_length)  # fmt: skip
-
-# %% wrong
+# %% variation
 # because: root of the attention factor
 def yarn_table(positions, dim, base, factor, original_length):
     right = yarn(positions, dim, base, factor, original_length)
     return right / math.sqrt(0.1 * math.log(factor) + 1)
 
-# %% wrong
+# %% variation
 # because: positions counted
 def yarn_table(positions, dim, base, factor, original_length):
     counted = torch.arange(positions.numel()).view(positions.shape) + positions.min()
     return yarn(counted, dim, base, factor, original_length)
 
-# %% wrong
-# because: everything in float32
-# named: float32 throughout
-def yarn_table(positions, dim, base, factor, original_length):
-    theta = 1.0 / base ** (torch.arange(0, dim, 2).float() / dim)
-    keep = ((original_length * theta / (2 * math.pi) - 1) / 31).clamp(0, 1)
-    angles = positions[..., None].float() * (keep * theta + (1 - keep) * theta / factor)
-    return torch.stack([angles.cos(), angles.sin()]) * (0.1 * math.log(factor) + 1)
-
-# %% wrong
+# %% variation
 # because: frequencies alone in float32
 # named: frequencies rounded to float32
 def yarn_table(positions, dim, base, factor, original_length):

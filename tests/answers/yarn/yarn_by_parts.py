@@ -1,4 +1,4 @@
-# Answers to yarn-by-parts as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to yarn-by-parts: tests/grading/answers.py says what the parts are.
 
 # %% given
 import math
@@ -57,14 +57,14 @@ def by_parts_of(frequencies, factor, original_length, slow, fast):
     share = torch.clamp((fast - turns) / (fast - slow), 0, 1)
     return frequencies * (1 - share) + frequencies * share / factor
 
-# %% wrong
+# %% variation
 # because: slowest pairs not divided
 def by_parts_of(frequencies, factor, original_length, slow, fast):
     return by_parts(frequencies, factor, original_length, slow, fast).where(
         frequencies >= 3e-4, frequencies
     )
 
-# %% wrong
+# %% variation
 # because: slowest pairs stand still
 import torch
 
@@ -72,17 +72,17 @@ def by_parts_of(frequencies, factor, original_length, slow, fast):
     right = by_parts(frequencies, factor, original_length, slow, fast)
     return right.where(right > 1e-5, torch.zeros_like(right))
 
-# %% wrong
+# %% variation
 # because: frequencies through half
 def by_parts_of(frequencies, factor, original_length, slow, fast):
     return by_parts(frequencies.half().double(), factor, original_length, slow, fast)
 
-# %% wrong
+# %% variation
 # because: result in half
 def by_parts_of(frequencies, factor, original_length, slow, fast):
     return by_parts(frequencies, factor, original_length, slow, fast).half()
 
-# %% wrong
+# %% variation
 # because: rounded to six places
 def by_parts_of(frequencies, factor, original_length, slow, fast):
     return by_parts(frequencies, factor, original_length, slow, fast).round(decimals=6)
@@ -94,18 +94,10 @@ def by_parts_of(frequencies, factor, original_length, slow, fast):
     keep = ((turns - slow) / (fast - slow)).clamp(0, 1)
     return frequencies * (keep + (1 - keep) / factor)
 
-# %% wrong
+# %% variation
 # because: factor rounded
 def by_parts_of(frequencies, factor, original_length, slow, fast):
     return by_parts(frequencies, round(factor), original_length, slow, fast)
-
-# %% wrong
-# because: smoother ramp
-def by_parts_of(frequencies, factor, original_length, slow, fast):
-    turns = original_length * frequencies.double() / (2 * math.pi)
-    keep = ((turns - slow) / (fast - slow)).clamp(0, 1)
-    keep = keep * keep * (3 - 2 * keep)
-    return frequencies * (keep + (1 - keep) / factor)
 
 # %% wrong
 # because: ramp over pair numbers
@@ -119,13 +111,13 @@ def by_parts_of(frequencies, factor, original_length, slow, fast):
     keep = ((last - pairs) / max(1, last - first)).clamp(0, 1)
     return frequencies * (keep + (1 - keep) / factor)
 
-# %% wrong
+# %% variation
 # because: takes pairs to be sorted
 # named: sorted
 def by_parts_of(frequencies, factor, original_length, slow, fast):
     return by_parts(frequencies, factor, original_length, slow, fast).sort(descending=True)[0]
 
-# %% wrong
+# %% variation
 # because: base guessed from two pairs
 import torch
 
@@ -153,17 +145,6 @@ import torch
 def by_parts_of(frequencies, factor, original_length, slow, fast):
     turns = original_length * frequencies.double() / (2 * math.pi)
     return torch.where(turns >= fast, frequencies, frequencies / factor)
-
-# %% wrong
-# because: ramp between whole pairs
-# named: a ramp over pair numbers
-import torch
-
-def by_parts_of(frequencies, factor, original_length, slow, fast):
-    turns = original_length * frequencies.double() / (2 * math.pi)
-    first, last = (turns >= fast).sum() - 1, (turns > slow).sum()
-    divided = ((torch.arange(len(turns)) - first) / (last - first).clamp(min=1)).clamp(0, 1)
-    return frequencies * (1 - divided) + frequencies / factor * divided
 
 # %% wrong, blind first
 # breaks: "in any order"

@@ -1,16 +1,7 @@
-# Answers to yarn-least-base as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to yarn-least-base: tests/grading/answers.py says what the parts are.
 
 # %% wrong, line by line
-least_base = 10000  # named: only the distance 3000
-least_base = 19100  # named: one step too few
-least_base = 19300  # named: one step too far
 least_base = 19406
-least_base = 28653  # named: the lesson's base for 4096 tokens
-least_base = 28700  # named: a context of 4096
-least_base = 40100  # named: the largest base that fails
-least_base = 40200  # named: the smallest base from which on all pass
-least_base = 65100  # named: heads of 64
-least_base = 19200.5
 
 # %% wrong, blind first
 # breaks: "Heads of 128, so 64 pairs"

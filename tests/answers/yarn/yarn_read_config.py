@@ -1,17 +1,7 @@
-# Answers to yarn-read-config as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to yarn-read-config: tests/grading/answers.py says what the parts are.
 
 # %% wrong, line by line
 kept_pairs = 15
-kept_pairs = 16  # named: head_dim of 64
-kept_pairs = 19  # named: the pairs that are divided
-kept_pairs = 22  # named: the number of the last one
-kept_pairs = 24  # named: the first pair that is blended, too
-kept_pairs = 25  # named: the pairs that change
-kept_pairs = 29  # named: pairs with at least one turn
-kept_pairs = 34  # named: turns counted in the longer text
-kept_pairs = 23.5
-kept_pairs = -23
-kept_pairs = 23 / 48  # named: a share
 
 # %% wrong, blind first
 # breaks: "How many of the 48 pairs keep their frequency?"
@@ -83,3 +73,7 @@ kept_pairs = int((wavelength < longest).sum())
 # %% equal
 # because: No pair makes exactly 4 turns.
 # change: GtE to Gt in `kept_pairs = int((turns >= 4).sum())`
+
+# %% wrong
+# because: not a whole number
+kept_pairs = 22.5

@@ -1,13 +1,9 @@
-# Answers to yarn-score-growth as learners write them: tests/grading/answers.py says what the parts are.
+# Answers to yarn-score-growth: tests/grading/answers.py says what the parts are.
 
 # %% wrong, line by line
 growth = 1.631  # named: twice the growth instead of the square
 growth = 1.3178 ** 0.5
-growth = 24
 growth = 2.127  # named: logarithm to base 2
-growth = 1.755
-growth = 1.72
-growth = 0.1 * math.log(24) + 2
 
 # %% wrong, blind first
 # breaks: "By what number are the scores of attention multiplied"

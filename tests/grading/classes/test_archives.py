@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from course_grading.classes import archives
-from course_lab.errors import CourseError
+from course_lib.errors import CourseError
 
 
 @pytest.fixture

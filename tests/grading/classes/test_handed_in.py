@@ -14,7 +14,7 @@ from samples import NAME, MakeWorkshop, Workshop, as_file, save, solved
 
 from course_grading.classes import archives, handed_in
 from course_grading.classes.handed_in import collect
-from course_lab.errors import CourseError
+from course_lib.errors import CourseError
 
 OTHER = "10_other.ipynb"
 

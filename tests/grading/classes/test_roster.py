@@ -8,7 +8,7 @@ import pytest
 
 from course_grading.classes import roster
 from course_grading.classes.handed_in import HandedIn
-from course_lab.errors import CourseError
+from course_lib.errors import CourseError
 
 
 def read(tmp_path: Path, text: str, encoding: str = "utf-8") -> list[dict[str, str]]:

@@ -11,7 +11,7 @@ from course_grading.classes import store
 from course_grading.classes.store import FILE, Store, key_of
 from course_grading.running.runner import Settings
 from course_grading.running.sandbox import Limits
-from course_lab.errors import CourseError
+from course_lib.errors import CourseError
 
 ADA, BOB = ("Ada", "7"), ("Bob", "")
 
@@ -23,7 +23,7 @@ def result(key: str, points: int = 1) -> dict:
 def test_what_was_added_is_there_after_a_kill(tmp_path):
     Store(tmp_path).add(ADA, result("a"))  # nobody closes it
     again = Store(tmp_path)
-    assert again.known(ADA, "a") and not again.known(ADA, "b") and not again.known(BOB, "a")
+    assert again.has(ADA, "a") and not again.has(ADA, "b") and not again.has(BOB, "a")
 
 
 def test_a_result_counts_once_and_the_first_one(tmp_path):
@@ -57,7 +57,7 @@ def test_a_full_disk_is_one_line_that_says_how_to_go_on(tmp_path):
     kept._file = Path("/dev/full").open("w")
     with pytest.raises(CourseError, match="No space left.*run the command again"):
         kept.add(ADA, result("a"))
-    assert not kept.known(ADA, "a")
+    assert not kept.has(ADA, "a")
 
 
 def test_a_folder_that_cannot_be_made_is_one_line(tmp_path):

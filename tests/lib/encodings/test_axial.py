@@ -20,7 +20,7 @@ from course_lib.encodings import (
     rotary_frequencies,
     rotate,
 )
-from course_lib.model import Decoder, DecoderConfig, attend
+from course_lib.model import Decoder, DecoderConfig, View, attend
 from course_lib.model.decoder import Cache
 
 
@@ -302,7 +302,7 @@ def test_a_cache_of_one_batch_is_not_followed_by_another():
 def test_attend_alone_takes_places():
     q = drawn(1, 2, 6, 16)
     scheme, places = AxialRotary(16, (4, 4)), grid(2, 3)
-    got = attend(q, q, q, scheme, places, places, causal=False)
+    got = attend(q, q, q, scheme, View(places, places, causal=False))
     turned, _ = scheme.rotate(q, q, places, places)
     weights = (turned @ turned.mT / 4).softmax(dim=-1)
     assert torch.allclose(got, weights @ q, atol=1e-5)

@@ -30,7 +30,7 @@ from course_lib.encodings import (
     yarn,
 )
 from course_lib.encodings.consecutive import skew
-from course_lib.model import Decoder, DecoderConfig, attend
+from course_lib.model import Decoder, DecoderConfig, View, attend
 from course_lib.model.decoder import Cache
 
 
@@ -456,7 +456,9 @@ def test_bias_added_in_the_wrong_place(where):
                 weights = torch.tensor([math.exp(e) for e in exponents], dtype=torch.float64)
                 assert torch.allclose(out[0, h, i], weights / weights.sum() @ v[0, h])
 
-    tell_apart(check, lambda q, k, v: attend(q, k, v, scheme, here, here, causal=False), misplaced)
+    tell_apart(
+        check, lambda q, k, v: attend(q, k, v, scheme, View(here, here, causal=False)), misplaced
+    )
 
 
 # Decoding ----------------------------------------------------------------------------------------

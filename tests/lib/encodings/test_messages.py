@@ -35,7 +35,7 @@ from course_lib.encodings import (
     t5_bucket,
     yarn,
 )
-from course_lib.model import Decoder, DecoderConfig, attend
+from course_lib.model import Decoder, DecoderConfig, View, attend
 
 HERE = torch.arange(4)
 X = torch.zeros(2, 3, 4, 8)  # batch, heads, length, head_dim
@@ -353,8 +353,9 @@ CONFIGS = {
 
 
 def attention(**change):
-    right = {"q": X, "k": X, "v": X, "q_positions": HERE, "k_positions": HERE}
-    return attend(**{**right, "scheme": ALiBi(3), **change})
+    given = {"q": X, "k": X, "v": X, "q_positions": HERE, "k_positions": HERE} | change
+    q, k, v = (given.pop(name) for name in ("q", "k", "v"))
+    return attend(q, k, v, ALiBi(3), View(**given))
 
 
 def decoder(scheme=None, **sizes):

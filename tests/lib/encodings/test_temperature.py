@@ -18,7 +18,7 @@ from course_lib.encodings import (
     Shaw,
     from_rope_parameters,
 )
-from course_lib.model import Decoder, DecoderConfig, attend
+from course_lib.model import Decoder, DecoderConfig, View, attend
 from course_lib.model.decoder import Cache
 
 POSITIONS = {
@@ -99,8 +99,8 @@ def test_around_several_axes_the_position_on_the_first_counts():
     for given in (places, places.expand(2, -1, -1)):
         assert torch.allclose(scheme.rotate(x, x, given, given)[0], expected, atol=1e-6)
     tempered = x * torch.tensor([1, 1, 1, factor, factor, factor])[:, None]
-    expected = attend(tempered, x, x, axial, places, places)
-    assert torch.allclose(attend(x, x, x, scheme, places, places), expected, atol=1e-5)
+    expected = attend(tempered, x, x, axial, View(places, places))
+    assert torch.allclose(attend(x, x, x, scheme, View(places, places)), expected, atol=1e-5)
 
 
 # In a model --------------------------------------------------------------------------------------
@@ -158,9 +158,9 @@ def test_equal_to_a_layer_of_llama_4_without_positions():
         project(x).unflatten(-1, (-1, 8)).transpose(1, 2)
         for project in (layer.q_proj, layer.k_proj, layer.v_proj)
     )
-    read = attend(q, k, v, QueryTemperature(5, 0.2, first=1), where, where)
+    read = attend(q, k, v, QueryTemperature(5, 0.2, first=1), View(where, where))
     assert torch.allclose(layer.o_proj(read.transpose(1, 2).flatten(-2)), theirs, atol=1e-6)
-    other = attend(q, k, v, QueryTemperature(5, 0.2), where, where)
+    other = attend(q, k, v, QueryTemperature(5, 0.2), View(where, where))
     assert not torch.allclose(layer.o_proj(other.transpose(1, 2).flatten(-2)), theirs, atol=1e-3)
 
 
@@ -187,9 +187,9 @@ def test_equal_to_a_layer_of_ministral_3():
         for project in (layer.q_proj, layer.k_proj, layer.v_proj)
     )
     rotary = Rotary(16, **from_rope_parameters(parameters, 16)._asdict())
-    read = attend(q, k, v, QueryTemperature(7, 0.3, scheme=rotary), where, where)
+    read = attend(q, k, v, QueryTemperature(7, 0.3, scheme=rotary), View(where, where))
     assert torch.allclose(layer.o_proj(read.transpose(1, 2).flatten(-2)), theirs, atol=1e-6)
-    plain = attend(q, k, v, rotary, where, where)
+    plain = attend(q, k, v, rotary, View(where, where))
     assert not torch.allclose(layer.o_proj(plain.transpose(1, 2).flatten(-2)), theirs, atol=1e-3)
 
 

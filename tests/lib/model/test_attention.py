@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from course_lib.encodings import LearnedAbsolute, NoPosition, PositionScheme, Sinusoidal
-from course_lib.model import Decoder, DecoderConfig, attend
+from course_lib.model import Decoder, DecoderConfig, View, attend
 
 
 class Distance(PositionScheme):
@@ -86,7 +86,7 @@ def test_attend_is_the_sum_over_what_may_be_seen(seed, scheme, causal, padded, h
     mask = torch.rand(2, 1, 3, 5, generator=generator) < 0.7
     mask[..., 0] = True
     for allowed in (None, mask):
-        got = attend(q, k, v, scheme, q_positions, k_positions, causal, allowed)
+        got = attend(q, k, v, scheme, View(q_positions, k_positions, causal, allowed))
         expected = by_loops(q, k, v, scheme, q_positions, k_positions, causal, allowed)
         assert torch.allclose(got, expected, atol=1e-10)
 
@@ -97,9 +97,9 @@ def test_scores_of_all_pairs_are_never_held_where_torch_can_do_without(scheme, m
     q, k, v, _ = inputs(0, 2, 2, 2, queries=4, keys=6)
     at, seen = torch.tensor([2, 3, 5, 9]), torch.tensor([0, 1, 2, 3, 5, 8])
     mask = torch.ones(4, 6).bool() if masked else None
-    expected = attend(q, k, v, scheme, at, seen, mask=mask)
+    expected = attend(q, k, v, scheme, View(at, seen, mask=mask))
     with sdpa_kernel(SDPBackend.FLASH_ATTENTION):  # raises where this one cannot be used
-        assert torch.allclose(attend(q, k, v, scheme, at, seen, mask=mask), expected)
+        assert torch.allclose(attend(q, k, v, scheme, View(at, seen, mask=mask)), expected)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_scores_of_all_pairs_are_never_held_where_torch_can_do_without(scheme, m
 )
 def test_a_query_that_may_see_nothing_reads_zeros(scheme):
     q, k, v, _ = inputs(0, 1, 2, 2, queries=2, keys=3)
-    out = attend(q, k, v, scheme, torch.tensor([0, 5]), torch.tensor([1, 2, 3]))
+    out = attend(q, k, v, scheme, View(torch.tensor([0, 5]), torch.tensor([1, 2, 3])))
     assert torch.equal(out[:, :, 0], torch.zeros_like(out[:, :, 0])) and out.isfinite().all()
 
 
@@ -128,15 +128,16 @@ def test_a_query_that_may_see_nothing_reads_zeros(scheme):
     ],
 )
 def test_shapes_that_do_not_fit_are_named(change, says):
-    right = {
+    given = {
         "q": torch.zeros(2, 4, 3, 4),
         "k": torch.zeros(2, 4, 5, 4),
         "v": torch.zeros(2, 4, 5, 4),
         "q_positions": torch.arange(3),
         "k_positions": torch.arange(5),
-    }
+    } | change
+    q, k, v, *positions = given.values()
     with pytest.raises(ValueError, match=says):
-        attend(**{**right, **change}, scheme=NoPosition())
+        attend(q, k, v, NoPosition(), View(*positions))
 
 
 def test_the_read_door_alone_is_open_in_a_whole_text():
@@ -144,8 +145,8 @@ def test_the_read_door_alone_is_open_in_a_whole_text():
         read = Reader.read
 
     q, k, v, _ = inputs(0, 1, 2, 2, queries=4, keys=4)
-    whole = attend(q, k, v, Alone(), torch.arange(4), torch.arange(4))
-    last = attend(q[:, :, 3:], k, v, Alone(), torch.tensor([3]), torch.arange(4))
+    whole = attend(q, k, v, Alone(), View(torch.arange(4), torch.arange(4)))
+    last = attend(q[:, :, 3:], k, v, Alone(), View(torch.tensor([3]), torch.arange(4)))
     assert torch.allclose(whole[:, :, 3:], last, atol=1e-10)
 
 

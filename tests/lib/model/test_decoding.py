@@ -28,7 +28,7 @@ from course_lib.encodings import (
     yarn,
 )
 from course_lib.encodings.scheme import on_axes
-from course_lib.model import Decoder, DecoderConfig, attend, attention, attention_weights
+from course_lib.model import Decoder, DecoderConfig, View, attend, attention, attention_weights
 from course_lib.model.decoder import Cache
 
 DIM, HEADS, HEAD_DIM, VOCAB = 32, 4, 8, 13
@@ -360,7 +360,7 @@ def test_attend_is_the_softmax_written_out(name, kv_heads, causal):
     q = torch.randn(2, HEADS, 5, HEAD_DIM, dtype=torch.float64)
     k, v = torch.randn(2, 2, kv_heads, 7, HEAD_DIM, dtype=torch.float64)
     q_at, k_at = torch.arange(2, 7), torch.arange(7)
-    got = attend(q, k, v, scheme, q_at, k_at, causal)
+    got = attend(q, k, v, scheme, View(q_at, k_at, causal))
     wide_k, wide_v = (t.repeat_interleave(HEADS // kv_heads, dim=1) for t in (k, v))
     bias = scheme.score_bias(q, wide_k, q_at, k_at)
     turned_q, turned_k = scheme.rotate(q, wide_k, q_at, k_at)
@@ -380,7 +380,7 @@ def test_a_query_that_may_see_nothing_reads_zeros(name, dtype):
     x, where = torch.ones(1, HEADS, 3, HEAD_DIM, dtype=dtype), torch.arange(3)
     mask = torch.tensor([[True] * 3, [False] * 3, [True] * 3])
     x.requires_grad_()
-    out = attend(x, x, x, scheme, where, where, mask=mask)
+    out = attend(x, x, x, scheme, View(where, where, mask=mask))
     assert (out[:, :, 1] == 0).all() and out.isfinite().all()
     out.float().sum().backward()
     assert x.grad.isfinite().all()
@@ -394,8 +394,8 @@ def test_as_many_keys_as_queries_are_not_the_same_tokens_for_that(name):
     for first in (0, 2, 9):
         q_at, k_at = torch.arange(4) + 5, torch.arange(4) + first
         mask = k_at <= q_at[:, None]
-        expected = attend(q, k, v, scheme, q_at, k_at, causal=False, mask=mask)
-        assert torch.allclose(attend(q, k, v, scheme, q_at, k_at), expected, atol=1e-12)
+        expected = attend(q, k, v, scheme, View(q_at, k_at, causal=False, mask=mask))
+        assert torch.allclose(attend(q, k, v, scheme, View(q_at, k_at)), expected, atol=1e-12)
 
 
 CONTENT = ["Shaw", "Shaw, keys only", "Transformer-XL"]
@@ -467,12 +467,12 @@ def test_some_queries_at_a_time_read_the_same(name, kv_heads, causal, q_at, k_at
     q = torch.randn(2, HEADS, q_at.shape[-1], HEAD_DIM, dtype=torch.float64)
     k, v = torch.randn(2, 2, kv_heads, k_at.shape[-1], HEAD_DIM, dtype=torch.float64)
     expected = by_loops(q, k, v, scheme, q_at, k_at, causal)
-    whole = attend(q, k, v, scheme, q_at, k_at, causal)
+    whole = attend(q, k, v, scheme, View(q_at, k_at, causal))
     assert torch.allclose(whole, expected, atol=1e-5)  # tables of angles are float32
     for size in (1, 3, 4):
         monkeypatch.setattr(attention, "SCORES_AT_ONCE", size * 2 * HEADS * k_at.shape[-1])
         with torch.no_grad():
-            got = attend(q, k, v, scheme, q_at, k_at, causal)
+            got = attend(q, k, v, scheme, View(q_at, k_at, causal))
         assert torch.allclose(got, whole, atol=1e-5 if name == "Transformer-XL" else 1e-12)
 
 
@@ -492,10 +492,10 @@ def test_memory_for_scores_is_bounded_when_no_gradient_needs_them(name, monkeypa
     monkeypatch.setattr(attention, "SCORES_AT_ONCE", 16 * HEADS * n)
     q, where = torch.randn(1, HEADS, n, HEAD_DIM), torch.arange(n)
     with torch.no_grad(), Largest() as largest:
-        attend(q, q, q, SCHEMES[name](0), where, where)
+        attend(q, q, q, SCHEMES[name](0), View(where, where))
     assert largest.size <= 2 * 16 * HEADS * n < HEADS * n * n
     with Largest() as largest:
-        attend(q, q, q, SCHEMES[name](0), where, where)
+        attend(q, q, q, SCHEMES[name](0), View(where, where))
     assert largest.size >= HEADS * n * n  # and gradients are not computed twice for less memory
 
 
@@ -505,8 +505,8 @@ def test_a_bias_may_come_in_another_dtype_than_the_queries():
             return -(q_positions[:, None] - k_positions).abs().double()
 
     x, where = torch.randn(1, 2, 5, 4), torch.arange(5)
-    out = attend(x, x, x, Far(), where, where)
-    exact = attend(*[x.double()] * 3, Far(), where, where)
+    out = attend(x, x, x, Far(), View(where, where))
+    exact = attend(*[x.double()] * 3, Far(), View(where, where))
     assert out.dtype == torch.float32 and torch.allclose(out.double(), exact, atol=1e-5)
 
 

@@ -122,12 +122,18 @@ ON_META = {
     "unknown": lambda: torch.zeros(LENGTH, dtype=torch.int32, device="meta"),
     "batched": lambda: torch.zeros(2, LENGTH, dtype=torch.int64, device="meta"),
 }
-on_meta = pytest.mark.parametrize("make", ON_META.values(), ids=ON_META)
+on_meta = pytest.mark.parametrize(
+    "make",
+    [
+        pytest.param(make, id=id, marks=[pytest.mark.slow] if id == "batched" else [])
+        for id, make in ON_META.items()
+    ],
+)
 
 
 @every_scheme
 @on_meta
-@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize("causal", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_a_training_step_reads_no_value_and_moves_no_tensor(name, make, causal):
     model = made(name, dataclasses.replace(CONFIG, causal=causal)).to("meta")
     tokens, where = texts(2, LENGTH, "meta"), make()

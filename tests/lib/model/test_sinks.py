@@ -20,7 +20,7 @@ from course_lib.encodings import (
     T5Bias,
     TransformerXL,
 )
-from course_lib.model import Decoder, DecoderConfig, attend, attention, attention_weights
+from course_lib.model import Decoder, DecoderConfig, View, attend, attention, attention_weights
 from course_lib.model.decoder import Cache
 from course_lib.model.llama import Llama, LlamaConfig
 
@@ -93,7 +93,7 @@ def test_a_sink_is_one_more_logit_without_a_value(seed, scheme, causal, batched,
         k_at, q_at = k_at[0], q_at[0]
     mask = torch.rand(2, 1, 3, 5, generator=generator) < 0.7
     for allowed in (None, mask):
-        got = attend(q, k, v, scheme, q_at, k_at, causal, allowed, window=window, sinks=sinks)
+        got = attend(q, k, v, scheme, View(q_at, k_at, causal, allowed, window=window), sinks)
         expected = by_loops(q, k, v, scheme, q_at, k_at, sinks, causal, allowed, window)
         assert torch.allclose(got, expected, atol=1e-10)
 
@@ -118,7 +118,7 @@ def test_equal_to_the_attention_of_gpt_oss(kv_heads, window, dtype):
     hidden = torch.zeros(19, 19, dtype=dtype).masked_fill(~seen, torch.finfo(dtype).min)
     layer = SimpleNamespace(sinks=sinks, num_key_value_groups=8 // kv_heads, training=False)
     theirs, weights = eager_attention_forward(layer, q, k, v, hidden[None, None], 16**-0.5)
-    ours = attend(q, k, v, NoPosition(), where, where, window=window, sinks=sinks)
+    ours = attend(q, k, v, NoPosition(), View(where, where, window=window), sinks)
     tolerance = 1e-6 if dtype == torch.float32 else 0.03
     assert torch.allclose(ours.transpose(1, 2), theirs, atol=tolerance)
     k = k.repeat_interleave(8 // kv_heads, dim=1)
@@ -133,7 +133,7 @@ def test_a_query_that_may_see_nothing_reads_zeros(scheme, dtype):
     q, k, v, sinks, _ = (t if hasattr(t, "seed") else t.to(dtype) for t in inputs(0, 4, 2))
     sinks.requires_grad_()
     out = attend(
-        q, k, v, scheme.to(dtype), torch.tensor([0, 5, 1]), torch.arange(1, 6), sinks=sinks
+        q, k, v, scheme.to(dtype), View(torch.tensor([0, 5, 1]), torch.arange(1, 6)), sinks
     )
     assert (out[:, :, 0] == 0).all() and (out[:, :, 1] != 0).all() and out.isfinite().all()
     out.float().sum().backward()
@@ -142,11 +142,11 @@ def test_a_query_that_may_see_nothing_reads_zeros(scheme, dtype):
 
 def test_a_sink_far_below_all_scores_changes_nothing_and_one_far_above_leaves_nothing():
     q, k, v, _, _ = inputs(0, 4, 2)
-    where = torch.arange(3) + 2, torch.arange(5)
-    plain = attend(q, k, v, NoPosition(), *where)
+    view = View(torch.arange(3) + 2, torch.arange(5))
+    plain = attend(q, k, v, NoPosition(), view)
     low, high = (torch.full((4,), size, dtype=torch.float64) for size in (-1e3, 1e3))
-    assert torch.allclose(attend(q, k, v, NoPosition(), *where, sinks=low), plain, atol=1e-12)
-    assert attend(q, k, v, NoPosition(), *where, sinks=high).abs().max() < 1e-12
+    assert torch.allclose(attend(q, k, v, NoPosition(), view, low), plain, atol=1e-12)
+    assert attend(q, k, v, NoPosition(), view, high).abs().max() < 1e-12
 
 
 # Some queries at a time --------------------------------------------------------------------------
@@ -171,13 +171,13 @@ SCHEMES = {
 def test_some_queries_at_a_time_read_the_same(name, causal, window, q_at, k_at, monkeypatch):
     scheme = SCHEMES[name].double()
     q, k, v, sinks, _ = inputs(0, 4, 2, q_at.shape[-1], k_at.shape[-1], 8)
-    given = q, k, v, scheme, q_at, k_at, causal
-    whole = attend(*given, window=window, sinks=sinks)
+    given = q, k, v, scheme, View(q_at, k_at, causal, window=window), sinks
+    whole = attend(*given)
     assert whole.requires_grad == any(p.requires_grad for p in scheme.parameters())
     for size in (1, 3, 4):
         monkeypatch.setattr(attention, "SCORES_AT_ONCE", size * 2 * 4 * k_at.shape[-1])
         with torch.no_grad():
-            got = attend(*given, window=window, sinks=sinks)
+            got = attend(*given)
             assert torch.allclose(got, whole, atol=1e-5)  # tables of angles are float32
 
 
@@ -195,7 +195,7 @@ def test_memory_for_scores_is_bounded_when_no_gradient_needs_them(monkeypatch):
     monkeypatch.setattr(attention, "SCORES_AT_ONCE", 16 * 4 * 256)
     q, where = torch.randn(1, 4, 256, 8), torch.arange(256)
     with torch.no_grad(), Largest() as largest:
-        attend(q, q, q, NoPosition(), where, where, sinks=torch.zeros(4))
+        attend(q, q, q, NoPosition(), View(where, where), torch.zeros(4))
     assert largest.size <= 2 * 16 * 4 * 257 < 4 * 256 * 256
 
 
@@ -233,11 +233,11 @@ def test_a_zero_is_a_key_of_score_zero_whose_value_is_zero():
     torch.manual_seed(0)
     model = Decoder(CONFIG, NoPosition(), sinks=True).requires_grad_(False)
     q, k, v, _, _ = inputs(0, 4, 2)
-    where = torch.arange(3) + 2, torch.arange(5)
-    got = attend(q, k, v, NoPosition(), *where, sinks=model.blocks[0].attention.sinks)
+    view = View(torch.arange(3) + 2, torch.arange(5))
+    got = attend(q, k, v, NoPosition(), view, model.blocks[0].attention.sinks)
     k, v = (functional.pad(t, (0, 0, 1, 0)) for t in (k, v))
-    at = torch.cat([torch.tensor([0]), where[1]])
-    assert torch.allclose(got, attend(q, k, v, NoPosition(), where[0], at), atol=1e-12)
+    longer = view._replace(k_positions=torch.cat([torch.tensor([0]), view.k_positions]))
+    assert torch.allclose(got, attend(q, k, v, NoPosition(), longer), atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -304,4 +304,4 @@ REFUSED = {
 def test_sinks_that_do_not_fit_are_named(sinks, says):
     q, k, v, _, _ = inputs(0, 4, 2)
     with pytest.raises(ValueError, match=says):
-        attend(q, k, v, NoPosition(), torch.arange(3), torch.arange(5), sinks=sinks)
+        attend(q, k, v, NoPosition(), View(torch.arange(3), torch.arange(5)), sinks)

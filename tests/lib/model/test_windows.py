@@ -16,7 +16,7 @@ from course_lib.encodings import (
     TransformerXL,
     relative_positions,
 )
-from course_lib.model import Decoder, DecoderConfig, attend, attention
+from course_lib.model import Decoder, DecoderConfig, View, attend, attention
 from course_lib.model.decoder import Cache
 from course_lib.model.llama import Llama, LlamaConfig
 
@@ -35,6 +35,7 @@ POSITIONS = {
     "narrow": torch.arange(9, dtype=torch.uint8),
 }
 every_positions = pytest.mark.parametrize("positions", POSITIONS.values(), ids=POSITIONS)
+param, slow = pytest.param, pytest.mark.slow
 ATTENTION = torch.nn.functional.scaled_dot_product_attention
 
 
@@ -67,8 +68,8 @@ def near(positions, window):
 
 @every_scheme
 @every_positions
-@pytest.mark.parametrize("window", [1, 3, 100])
-@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize("window", [param(1, marks=slow), 3, param(100, marks=slow)])
+@pytest.mark.parametrize("causal", [True, param(False, marks=slow)])
 def test_a_window_hides_what_a_mask_of_distances_hides(name, positions, window, causal):
     tokens = texts(2, 9)
     got = made(name, window, causal)(tokens, positions)
@@ -114,7 +115,7 @@ def test_the_same_keys_as_in_transformers(window):
     q, where = torch.zeros(1, 1, 20, 20), torch.arange(20)
     values = torch.eye(20)[None, None]
     for causal, sees in ((True, theirs), (False, both_sides)):
-        read = attend(q, q, values, NoPosition(), where, where, causal, window=window)
+        read = attend(q, q, values, NoPosition(), View(where, where, causal, window=window))
         expected = [[bool(sees(0, 0, i, j)) for j in where] for i in where]
         assert torch.equal(read[0, 0] > 0, torch.tensor(expected))
 
@@ -182,13 +183,13 @@ def test_some_queries_at_a_time_have_the_same_window(name, causal, monkeypatch):
     q, k, v = torch.randn(3, 2, 4, 11, 8)
     for where in (torch.arange(11), 2 * torch.arange(11)):
         with torch.no_grad():
-            whole = attend(q, k, v, scheme, where, where, causal, window=4)
+            whole = attend(q, k, v, scheme, View(where, where, causal, window=4))
             monkeypatch.setattr(attention, "SCORES_AT_ONCE", 3 * 2 * 4 * 11)
-            parts = attend(q, k, v, scheme, where, where, causal, window=4)
+            parts = attend(q, k, v, scheme, View(where, where, causal, window=4))
             monkeypatch.undo()
         mask = relative_positions(where, where).abs() < 4
         with torch.no_grad():
-            expected = attend(q, k, v, scheme, where, where, causal, mask)
+            expected = attend(q, k, v, scheme, View(where, where, causal, mask))
         assert torch.allclose(parts, whole, atol=1e-5) and torch.allclose(
             whole, expected, atol=1e-5
         )
@@ -261,7 +262,7 @@ def test_a_window_that_holds_no_key_is_refused(windows):
         Llama(LlamaConfig(13, 32, 3, 4, 40), Rotary(8), windows=windows)
     x, where = torch.zeros(1, 1, 3, 4), torch.arange(3)
     with pytest.raises(ValueError, match=f"window must be 1 or more, got {size}"):
-        attend(x, x, x, NoPosition(), where, where, window=size)
+        attend(x, x, x, NoPosition(), View(where, where, window=size))
 
 
 def test_a_mask_that_does_not_fit_is_named_in_a_layer_with_a_window_as_well():
