@@ -78,6 +78,14 @@ def test_imports_run_one_way(path):
     assert climbs(path.read_text(), module) == []
 
 
+def test_a_module_of_the_laboratory_has_one_address():
+    import course_lab
+
+    offered = {name for name, value in vars(course_lab).items() if not name.startswith("__")}
+    rooms = {path.stem for path in Path(course_lab.__file__).parent.iterdir()}
+    assert offered <= rooms and not hasattr(course_lab, "__getattr__")
+
+
 @pytest.mark.parametrize(
     ("source", "module", "above"),
     [

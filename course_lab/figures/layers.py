@@ -13,7 +13,7 @@ from course_lab.figures.style import BLACK, BLUE, GREY, ORANGE, figure, look_of
 from course_lab.findings import Measured
 from course_lab.instruments.layer_changes import attentions
 from course_lab.rope import LayerGroup
-from course_lab.zoo import TIERS, build, recipe
+from course_lab.zoo import TIERS, recipe
 from course_lib.encodings import Rotary
 from course_lib.model import Decoder
 
@@ -47,11 +47,6 @@ def _base(rotary: Rotary) -> float:
     """That of a ladder that was not stretched: the slowest pair has base ** -((dim - 2) / dim)."""
     dim = 2 * len(rotary.frequencies)
     return float(f"{float(rotary.frequencies[-1]) ** (-dim / (dim - 2)):.4g}")
-
-
-def of_pattern(name: str) -> list[Layer]:
-    """The layers of a pattern of the zoo, or of one of its schemes."""
-    return of_model(build(name, TIERS["small"]))
 
 
 def layers_of_models(models: Mapping[str, Sequence[Layer]], title: str) -> Figure:

@@ -18,8 +18,8 @@ from torch import Tensor, nn
 
 from course_lab.instruments import looking
 from course_lab.instruments.stretching import stretched
-from course_lib.encodings import PositionScheme, Rotary, ScaledFrequencies, Shaw, TransformerXL
-from course_lib.encodings.relative import DistanceBias, relative_positions
+from course_lib.encodings import PositionScheme, Rotary, ScaledFrequencies, TransformerXL
+from course_lib.encodings.relative import relative_positions
 from course_lib.model import Decoder
 
 
@@ -179,51 +179,32 @@ class _Seeing(PositionScheme):
         return bias
 
 
-# Biases and content terms -------------------------------------------------------------------
-
-
-class LaterKeysLow(DistanceBias):
-    """A bias that has `low` for every key after the query: a mask, made of distances alone."""
-
-    def __init__(self, scheme: DistanceBias, low: float = -20.0) -> None:
-        super().__init__()
-        self.scheme, self.low = scheme, low
-
-    def by_distance(self, relative: Int[Tensor, "*shape"]) -> Float[Tensor, "heads *shape"]:
-        return self.scheme.by_distance(relative).masked_fill(relative < 0, self.low)
+# Content terms ------------------------------------------------------------------------------
 
 
 TERMS = {
     "a": "query and key", "b": "query and distance", "c": "key alone", "d": "distance alone",
-    "keys": "Shaw's vectors for keys", "values": "Shaw's vectors for values",
 }  # fmt: skip
-"""The terms that `silenced` knows; a to d are those of Transformer-XL's scores."""
+"""The terms of Transformer-XL's scores."""
 
 
 def silenced(model: Decoder, terms: Iterable[str]) -> Decoder:
-    """`model` without some terms of Transformer-XL's scores, or of Shaw's scheme: see TERMS.
+    """`model` without some terms of Transformer-XL's scores: see TERMS.
 
-    Raises ValueError for a term that the model's scheme does not have.
+    Raises ValueError for another term, or for another scheme.
     """
     chosen = tuple(terms)
 
     @torch.no_grad()
     def change(scheme: PositionScheme) -> PositionScheme:
-        if isinstance(scheme, TransformerXL) and set(chosen) <= set("abcd"):
+        if isinstance(scheme, TransformerXL) and set(chosen) <= TERMS.keys():
             if "c" in chosen:
                 scheme.u.zero_()
             if "d" in chosen:
                 scheme.v.zero_()
             return _WithoutQuery(scheme, chosen)
-        if isinstance(scheme, Shaw) and set(chosen) <= {"keys", "values"}:
-            if "keys" in chosen:
-                scheme.key_vectors.zero_()
-            if "values" in chosen:
-                scheme.value_vectors.zero_()
-            return scheme
         raise ValueError(
-            f"terms must be of a to d for Transformer-XL, keys and values for Shaw, got {chosen} "
-            f"for {type(scheme).__name__}"
+            f"terms must be of a to d, of Transformer-XL, got {chosen} for {type(scheme).__name__}"
         )
 
     return with_scheme(model, change)

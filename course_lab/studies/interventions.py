@@ -284,13 +284,6 @@ def silence_terms(model: Decoder) -> Iterator[Case]:
         yield Case(f"without {terms}", silenced(model, terms), TRAINED)
 
 
-def silence_vectors(model: Decoder) -> Iterator[Case]:
-    """Which of Shaw's vectors does a trained model need?"""
-    yield Case("unchanged", model, TRAINED)
-    for terms in (["keys"], ["values"], ["keys", "values"]):
-        yield Case("without " + " and ".join(terms), silenced(model, terms), TRAINED)
-
-
 class Experiment(NamedTuple):
     """A question to the zoo's models: the cases to measure of each, all on the same passages."""
 
@@ -321,7 +314,6 @@ EXPERIMENTS = {
     "shift places": Experiment(shift_places, ("rope", "none", "sinusoidal", "learned")),
     "new or many": Experiment(new_or_many, tuple(zoo.RECIPES), passages=4),
     "silence terms": Experiment(silence_terms, ("transformer_xl",)),
-    "silence vectors": Experiment(silence_vectors, ("shaw",)),
 }
 
 

@@ -8,7 +8,7 @@ from matplotlib.patches import Rectangle
 from course_lab.figures import layers as drawn
 from course_lab.findings import Measured
 from course_lab.rope import CONFIGS, read
-from course_lab.zoo import LAYERED
+from course_lab.zoo import LAYERED, TIERS, build
 
 Layer = drawn.Layer
 
@@ -26,11 +26,15 @@ def test_layers_of_a_config_stand_in_their_order():
     assert {layer.base for layer in config("deepseek-v3")} == {10_000.0}
 
 
+def of_pattern(name):
+    return drawn.of_model(build(name, TIERS["small"]))
+
+
 def test_layers_of_a_model_are_those_of_its_pattern():
     windows = [Layer(10_000.0, 32)] * 3
-    assert drawn.of_pattern("window_none_in_full") == [*windows, Layer(None)]
-    assert drawn.of_pattern("window_two_bases") == [*windows, Layer(1_000_000.0)]
-    assert drawn.of_pattern("none") == [Layer(None)] * 4
+    assert of_pattern("window_none_in_full") == [*windows, Layer(None)]
+    assert of_pattern("window_two_bases") == [*windows, Layer(1_000_000.0)]
+    assert of_pattern("none") == [Layer(None)] * 4
 
 
 def test_what_a_layer_can_know_grows_by_its_window_and_ends_with_the_text():
