@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from course_lab.findings import Measured
+from course_lab.instruments import baselines
 from course_lab.machine import device
 from course_lab.studies.study import Entry, Kind, Result, Study, classes_of
 from course_lab.training import grid_tasks as grids
@@ -87,6 +88,11 @@ class Question:
     steps: int
     chance: float
     variants: tuple[str, ...]
+    multiples: tuple[int, ...] = MULTIPLES  # of `steps`, to train for
+
+    @property
+    def all_steps(self) -> list[int]:
+        return [multiple * self.steps for multiple in self.multiples]
 
 
 _ON_ROWS_AND_COLUMNS = tuple(name for name in VARIANTS if name != "two axes, aslant")
@@ -98,9 +104,12 @@ QUESTIONS: Mapping[str, Question] = {
     "diagonal": Question("on which diagonal does this letter stand once more?",
                          grids.pair_on_diagonal, 600, 1 / 2,
                          ("one number", "two axes, interleaved", "two axes, a ladder each",
-                          "two axes, aslant")),
+                          "two axes, aslant"), multiples=MULTIPLES[:2]),
 }  # fmt: skip
-"""Without positions a model cannot know more than chance of a pair: both answers look alike."""
+"""Without positions a model cannot know more than chance of a pair: both answers look alike.
+
+Models of the diagonal are trained for three times the lesson's steps, not for ten times.
+"""
 
 
 class Unit(NamedTuple):
@@ -121,8 +130,8 @@ def units_of(slug: str) -> list[Unit]:
     """All trainings for a question, the shortest first."""
     question = QUESTIONS[slug]
     return [
-        Unit(slug, name, seed, multiple * question.steps)
-        for multiple in MULTIPLES
+        Unit(slug, name, seed, steps)
+        for steps in question.all_steps
         for name in question.variants
         for seed in SEEDS
     ]
@@ -136,12 +145,18 @@ def untrained(variant: str, seed: int = 0) -> GridReader:
 
 
 def trained(
-    slug: str, variant: str, seed: int = 0, steps: int | None = None, progress: bool = True
-) -> GridReader:
-    """The model of a unit, trained here: some seconds for the lesson's own steps (default)."""
+    slug: str, variant: str, seed: int = 0, steps: int | None = None, progress: bool = True,
+    mask: Tensor | None = None,
+) -> GridReader:  # fmt: skip
+    """The model of a unit, trained here: some seconds for the lesson's own steps (default).
+
+    With `mask` it sees from each place only those that this names, until it is trained.
+    """
     question, model = QUESTIONS[slug], untrained(variant, seed).to(device())
+    model.mask = None if mask is None else mask.to(device())
     task = question.task(TRAINED, BATCH)
     train(model, task, steps or question.steps, LEARNING_RATE, seed, progress)
+    model.mask = None
     return model
 
 
@@ -307,3 +322,32 @@ def bag_share(shape: Shape = TRAINED, known: str | None = None) -> float:
         "column": column[:, None] + grids.RIGHT == column,
     }
     return tasks.bag_ceiling(batch, chances[known].float())
+
+
+SEEN: Mapping[str, Callable[[Tensor, Tensor, int], Tensor]] = {
+    "place": lambda own, other, columns: own,
+    "place of the other": lambda own, other, columns: other,
+    "rows apart": lambda own, other, columns: other // columns - own // columns,
+    "columns apart": lambda own, other, columns: other % columns - own % columns,
+    "place and rows apart": lambda own, other, columns: (
+        own * own.shape[-1] + other // columns - own // columns
+    ),
+}
+"""What a reader may see of two places with the same letter, in a grid of so many columns."""
+
+
+def guess_share(slug: str, seen: str = "place", shape: Shape = TRAINED) -> float:
+    """What a reader gets in an exam who sees of each question nothing but one of SEEN.
+
+    It answers what is right most often there. The other place is where the letter stands once more.
+    """
+
+    def number(batch: Batch) -> Tensor:
+        length = batch.tokens.shape[1]
+        same = batch.tokens[:, :, None] == batch.tokens[:, None]
+        other = (same & ~torch.eye(length, dtype=torch.bool)).int().argmax(dim=-1)
+        return SEEN[seen](torch.arange(length).expand_as(other), other, shape.columns)
+
+    batch = 16 * EXAM_TOKENS // (shape.rows * shape.columns)
+    drawn = QUESTIONS[slug].task(shape, batch)(torch.Generator().manual_seed(EXAM_SEED + 1))
+    return baselines.guess_share(drawn, exam(slug, shape), number)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from course_lab.findings import Measured
 from course_lab.markdown import spread, table
 from course_lab.studies import grids
-from course_lab.studies.grids import MULTIPLES, QUESTIONS, STUDY, Unit, shapes_of
+from course_lab.studies.grids import QUESTIONS, STUDY, Unit, shapes_of
 
 RIGHT = "---:"
 CHANGED = ("numbers as in training", *grids.MASKS)
@@ -38,7 +38,7 @@ def _question(slug: str) -> str:
     rows = [
         [name, str(steps), *(_share(grids.right(slug, name, shape, steps)) for shape in shapes)]
         for name in question.variants
-        for steps in (multiple * question.steps for multiple in MULTIPLES)
+        for steps in question.all_steps
         if not STUDY.missing([Unit(slug, name, seed, steps) for seed in grids.SEEDS])
     ]
     label = question.label[0].upper() + question.label[1:]
