@@ -31,7 +31,8 @@ CONFIG = DecoderConfig(
 )
 HEAD_DIM, PAIRS = CONFIG.head_dim, CONFIG.head_dim // 2
 TRAINED = Shape(8, 8)
-SHAPES = (TRAINED, Shape(12, 12), Shape(16, 16), Shape(4, 16))
+LOW = Shape(4, 16)
+SHAPES = (TRAINED, Shape(12, 12), Shape(16, 16), LOW)
 TALL = Shape(16, 8)
 """Asked for letters besides: more rows than in training, and no more columns."""
 SEEDS = (0, 1, 2)
@@ -267,6 +268,38 @@ def examined(model: GridReader, slug: str, shape: Shape) -> list[Entry]:
     return records
 
 
+def multiples_of(kind: str) -> list[Unit]:
+    """Models with one number that are asked for the column, and then where they say yes."""
+    return [Unit(kind, "one number", seed, 3 * QUESTIONS["column"].steps) for seed in SEEDS]
+
+
+def where_yes(unit: Unit) -> Result:
+    """How often such a model says yes in grids of LOW, by whether yes is right there.
+
+    And, where it is wrong, by whether the numbers of the two places are a multiple of the trained
+    columns apart.
+    """
+    model = trained("column", unit.variant, unit.seed, unit.steps, progress=False)
+    places = LOW.rows * LOW.columns
+    batch = QUESTIONS["column"].task(LOW, 4 * EXAM_TOKENS // places)(
+        torch.Generator().manual_seed(EXAM_SEED)
+    )
+    yes = answers(model, batch, LOW) == 1
+    multiple = (torch.arange(places) - other_places(batch)) % TRAINED.columns == 0
+    records = []
+    for right, apart in ((1, True), (0, True), (0, False)):
+        which = (batch.targets == right) & (multiple == apart)
+        said = round(yes[which].float().mean().item(), 4)
+        records.append({"right": right, "multiple": apart, "asked": int(which.sum()), "yes": said})
+    return Result(records)
+
+
+def other_places(batch: Batch) -> Tensor:
+    """For each place another one with the same letter: (batch, places)."""
+    same = batch.tokens[:, :, None] == batch.tokens[:, None]
+    return (same & ~torch.eye(same.shape[-1], dtype=torch.bool)).int().argmax(dim=-1)
+
+
 def settings(unit: Unit) -> Entry:
     """What the measurement of `unit` depends on, besides what its name says."""
     return {
@@ -285,9 +318,15 @@ def code(unit: Unit) -> list[Any]:
     return [*used, within, near_hidden, as_in_training] if unit.question == "letter" else used
 
 
+def as_column(unit: Unit) -> Unit:
+    return unit._replace(question="column")
+
+
 STUDY = Study(
     "grids", "Models that read grids of letters, for lesson 18 (two hours).", Unit,
-    kinds=[Kind(slug, units_of, measure, settings, code) for slug in QUESTIONS],
+    kinds=[*(Kind(slug, units_of, measure, settings, code) for slug in QUESTIONS),
+           Kind("multiples", multiples_of, where_yes, lambda unit: settings(as_column(unit)),
+                lambda unit: [*code(as_column(unit)), where_yes, other_places])],
 )  # fmt: skip
 
 
@@ -306,6 +345,12 @@ def right(
     found = STUDY.records(question=slug, variant=variant, steps=steps, rows=shape.rows,
                           columns=shape.columns, changed=changed)  # fmt: skip
     return [Measured(r["seed"], steps, r[of], f"{slug} in {shape}") for r in found]
+
+
+def said_yes(right: bool, multiple: bool) -> list[Measured]:
+    """How often models with one number say yes where that is `right` or not: see `where_yes`."""
+    found = STUDY.records(question="multiples", right=int(right), multiple=multiple)
+    return [Measured(r["seed"], r["steps"], r["yes"], f"column in {LOW}") for r in found]
 
 
 def bag_share(shape: Shape = TRAINED, known: str | None = None) -> float:
@@ -343,10 +388,8 @@ def guess_share(slug: str, seen: str = "place", shape: Shape = TRAINED) -> float
     """
 
     def number(batch: Batch) -> Tensor:
-        length = batch.tokens.shape[1]
-        same = batch.tokens[:, :, None] == batch.tokens[:, None]
-        other = (same & ~torch.eye(length, dtype=torch.bool)).int().argmax(dim=-1)
-        return SEEN[seen](torch.arange(length).expand_as(other), other, shape.columns)
+        own = torch.arange(batch.tokens.shape[1]).expand_as(batch.tokens)
+        return SEEN[seen](own, other_places(batch), shape.columns)
 
     batch = 16 * EXAM_TOKENS // (shape.rows * shape.columns)
     drawn = QUESTIONS[slug].task(shape, batch)(torch.Generator().manual_seed(EXAM_SEED + 1))
