@@ -29,6 +29,12 @@ def parts() -> list[str]:
             [f"{name}, {changed}", *(_share(grids.right("letter", name, shape, changed=changed))
                                      for shape in others)]
             for name in QUESTIONS["letter"].variants for changed in CHANGED], RIGHT),
+        f"\nHow often models with one number say in {grids.LOW} that a letter stands once more in "
+        "its column, after 1800 steps, by how many places apart the two stand.\n",
+        table(["places apart", "yes"], [
+            ["16, 32 or 48, and yes is right", _share(grids.said_yes(right=True, multiple=True))],
+            ["8, 24, 40 or 56", _share(grids.said_yes(right=False, multiple=True))],
+            ["any other number", _share(grids.said_yes(right=False, multiple=False))]], RIGHT),
         "",
     ]  # fmt: skip
 
