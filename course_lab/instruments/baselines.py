@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from jaxtyping import Float, Int, UInt8
 from torch import Tensor, nn
+
+from course_lab.training.tasks import IGNORE, Batch
 
 BYTES = 256
 DOUBT = 5.0  # imagined occurrences: how much of the next shorter context goes into each count
@@ -71,6 +75,27 @@ def share_beyond(
     """
     far = weights.tril(-distance).sum(dim=-1)  # (*heads, queries)
     return far[..., first_query:].mean(dim=-1)
+
+
+def guess_share(
+    drawn: Batch, exam: Batch, seen: Callable[[Batch], Int[Tensor, "batch length"]]
+) -> float:
+    """The share of right answers in `exam` of a reader who sees one number of each question.
+
+    `seen` gives this number for each place of a batch: the place itself, say, or its token. The
+    reader answers what was right most often in `drawn`, a batch of the same task, at this number.
+    """
+    numbers, asked = torch.unique(_asked(seen(drawn), drawn)), _asked(exam.targets, exam)
+    which = torch.searchsorted(numbers, _asked(seen(drawn), drawn))
+    answers = _asked(drawn.targets, drawn)
+    counts = torch.zeros(len(numbers), int(answers.max()) + 1)
+    counts.index_put_((which, answers), torch.ones(len(which)), accumulate=True)
+    found = torch.searchsorted(numbers, _asked(seen(exam), exam)).clamp(max=len(numbers) - 1)
+    return (counts.argmax(dim=-1)[found] == asked).float().mean().item()
+
+
+def _asked(numbers: Tensor, batch: Batch) -> Int[Tensor, " questions"]:
+    return numbers[batch.targets != IGNORE]
 
 
 def _counts(text: Tensor, before: int) -> Float[Tensor, "*before bytes"]:

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from course_lab.findings import Measured
+from course_lab.instruments import baselines
 from course_lab.machine import device
 from course_lab.studies.study import Entry, Kind, Result, Study, classes_of
 from course_lab.training import grid_tasks as grids
@@ -30,7 +31,8 @@ CONFIG = DecoderConfig(
 )
 HEAD_DIM, PAIRS = CONFIG.head_dim, CONFIG.head_dim // 2
 TRAINED = Shape(8, 8)
-SHAPES = (TRAINED, Shape(12, 12), Shape(16, 16), Shape(4, 16))
+LOW = Shape(4, 16)
+SHAPES = (TRAINED, Shape(12, 12), Shape(16, 16), LOW)
 TALL = Shape(16, 8)
 """Asked for letters besides: more rows than in training, and no more columns."""
 SEEDS = (0, 1, 2)
@@ -87,6 +89,11 @@ class Question:
     steps: int
     chance: float
     variants: tuple[str, ...]
+    multiples: tuple[int, ...] = MULTIPLES  # of `steps`, to train for
+
+    @property
+    def all_steps(self) -> list[int]:
+        return [multiple * self.steps for multiple in self.multiples]
 
 
 _ON_ROWS_AND_COLUMNS = tuple(name for name in VARIANTS if name != "two axes, aslant")
@@ -98,9 +105,12 @@ QUESTIONS: Mapping[str, Question] = {
     "diagonal": Question("on which diagonal does this letter stand once more?",
                          grids.pair_on_diagonal, 600, 1 / 2,
                          ("one number", "two axes, interleaved", "two axes, a ladder each",
-                          "two axes, aslant")),
+                          "two axes, aslant"), multiples=MULTIPLES[:2]),
 }  # fmt: skip
-"""Without positions a model cannot know more than chance of a pair: both answers look alike."""
+"""Without positions a model cannot know more than chance of a pair: both answers look alike.
+
+Models of the diagonal are trained for three times the lesson's steps, not for ten times.
+"""
 
 
 class Unit(NamedTuple):
@@ -121,8 +131,8 @@ def units_of(slug: str) -> list[Unit]:
     """All trainings for a question, the shortest first."""
     question = QUESTIONS[slug]
     return [
-        Unit(slug, name, seed, multiple * question.steps)
-        for multiple in MULTIPLES
+        Unit(slug, name, seed, steps)
+        for steps in question.all_steps
         for name in question.variants
         for seed in SEEDS
     ]
@@ -136,12 +146,18 @@ def untrained(variant: str, seed: int = 0) -> GridReader:
 
 
 def trained(
-    slug: str, variant: str, seed: int = 0, steps: int | None = None, progress: bool = True
-) -> GridReader:
-    """The model of a unit, trained here: some seconds for the lesson's own steps (default)."""
+    slug: str, variant: str, seed: int = 0, steps: int | None = None, progress: bool = True,
+    mask: Tensor | None = None,
+) -> GridReader:  # fmt: skip
+    """The model of a unit, trained here: some seconds for the lesson's own steps (default).
+
+    With `mask` it sees from each place only those that this names, until it is trained.
+    """
     question, model = QUESTIONS[slug], untrained(variant, seed).to(device())
+    model.mask = None if mask is None else mask.to(device())
     task = question.task(TRAINED, BATCH)
     train(model, task, steps or question.steps, LEARNING_RATE, seed, progress)
+    model.mask = None
     return model
 
 
@@ -252,6 +268,38 @@ def examined(model: GridReader, slug: str, shape: Shape) -> list[Entry]:
     return records
 
 
+def multiples_of(kind: str) -> list[Unit]:
+    """Models with one number that are asked for the column, and then where they say yes."""
+    return [Unit(kind, "one number", seed, 3 * QUESTIONS["column"].steps) for seed in SEEDS]
+
+
+def where_yes(unit: Unit) -> Result:
+    """How often such a model says yes in grids of LOW, by whether yes is right there.
+
+    And, where it is wrong, by whether the numbers of the two places are a multiple of the trained
+    columns apart.
+    """
+    model = trained("column", unit.variant, unit.seed, unit.steps, progress=False)
+    places = LOW.rows * LOW.columns
+    batch = QUESTIONS["column"].task(LOW, 4 * EXAM_TOKENS // places)(
+        torch.Generator().manual_seed(EXAM_SEED)
+    )
+    yes = answers(model, batch, LOW) == 1
+    multiple = (torch.arange(places) - other_places(batch)) % TRAINED.columns == 0
+    records = []
+    for right, apart in ((1, True), (0, True), (0, False)):
+        which = (batch.targets == right) & (multiple == apart)
+        said = round(yes[which].float().mean().item(), 4)
+        records.append({"right": right, "multiple": apart, "asked": int(which.sum()), "yes": said})
+    return Result(records)
+
+
+def other_places(batch: Batch) -> Tensor:
+    """For each place another one with the same letter: (batch, places)."""
+    same = batch.tokens[:, :, None] == batch.tokens[:, None]
+    return (same & ~torch.eye(same.shape[-1], dtype=torch.bool)).int().argmax(dim=-1)
+
+
 def settings(unit: Unit) -> Entry:
     """What the measurement of `unit` depends on, besides what its name says."""
     return {
@@ -270,9 +318,15 @@ def code(unit: Unit) -> list[Any]:
     return [*used, within, near_hidden, as_in_training] if unit.question == "letter" else used
 
 
+def as_column(unit: Unit) -> Unit:
+    return unit._replace(question="column")
+
+
 STUDY = Study(
     "grids", "Models that read grids of letters, for lesson 18 (two hours).", Unit,
-    kinds=[Kind(slug, units_of, measure, settings, code) for slug in QUESTIONS],
+    kinds=[*(Kind(slug, units_of, measure, settings, code) for slug in QUESTIONS),
+           Kind("multiples", multiples_of, where_yes, lambda unit: settings(as_column(unit)),
+                lambda unit: [*code(as_column(unit)), where_yes, other_places])],
 )  # fmt: skip
 
 
@@ -293,6 +347,12 @@ def right(
     return [Measured(r["seed"], steps, r[of], f"{slug} in {shape}") for r in found]
 
 
+def said_yes(right: bool, multiple: bool) -> list[Measured]:
+    """How often models with one number say yes where that is `right` or not: see `where_yes`."""
+    found = STUDY.records(question="multiples", right=int(right), multiple=multiple)
+    return [Measured(r["seed"], r["steps"], r["yes"], f"column in {LOW}") for r in found]
+
+
 def bag_share(shape: Shape = TRAINED, known: str | None = None) -> float:
     """What a reader gets who names the letter that occurs most: among all other places.
 
@@ -307,3 +367,30 @@ def bag_share(shape: Shape = TRAINED, known: str | None = None) -> float:
         "column": column[:, None] + grids.RIGHT == column,
     }
     return tasks.bag_ceiling(batch, chances[known].float())
+
+
+SEEN: Mapping[str, Callable[[Tensor, Tensor, int], Tensor]] = {
+    "place": lambda own, other, columns: own,
+    "place of the other": lambda own, other, columns: other,
+    "rows apart": lambda own, other, columns: other // columns - own // columns,
+    "columns apart": lambda own, other, columns: other % columns - own % columns,
+    "place and rows apart": lambda own, other, columns: (
+        own * own.shape[-1] + other // columns - own // columns
+    ),
+}
+"""What a reader may see of two places with the same letter, in a grid of so many columns."""
+
+
+def guess_share(slug: str, seen: str = "place", shape: Shape = TRAINED) -> float:
+    """What a reader gets in an exam who sees of each question nothing but one of SEEN.
+
+    It answers what is right most often there. The other place is where the letter stands once more.
+    """
+
+    def number(batch: Batch) -> Tensor:
+        own = torch.arange(batch.tokens.shape[1]).expand_as(batch.tokens)
+        return SEEN[seen](own, other_places(batch), shape.columns)
+
+    batch = 16 * EXAM_TOKENS // (shape.rows * shape.columns)
+    drawn = QUESTIONS[slug].task(shape, batch)(torch.Generator().manual_seed(EXAM_SEED + 1))
+    return baselines.guess_share(drawn, exam(slug, shape), number)

@@ -68,23 +68,33 @@ def pair_in_column(shape: Shape, batch: int = 32, letters: int = LETTERS) -> Tas
 def pair_on_diagonal(shape: Shape, batch: int = 32, letters: int = LETTERS) -> Task:
     r"""At each letter, which occurs twice: are both on one line like \ (1) or on one like / (0)?
 
-    They are as many rows as columns apart, so that neither alone tells anything. See `_pairs`.
-    Chance is 1 / 2.
+    They stand on neighbouring corners of a square on its tip, which lies within the grid. So from
+    every place where it is asked the other letter is as often on a line of the one kind as of the
+    other, and neither the place of one of the two, nor how many rows or columns they are apart,
+    tells anything by itself. See `_pairs`. Chance is 1 / 2.
     """
 
     def draw(generator: torch.Generator) -> Batch:
         def below(count: int | Tensor) -> Tensor:
             return (torch.rand(batch, letters, generator=generator) * count).long()
 
-        apart = 1 + below(min(shape) - 1)
-        row, left, answers = below(shape.rows - apart), below(shape.columns - apart), below(2)
-        right = left + apart
-        falls = answers == 1
-        first = row, torch.where(falls, left, right)
-        second = row + apart, torch.where(falls, right, left)
-        return _pairs(shape, first, second, answers)
+        apart = 1 + below((min(shape) - 1) // 2)
+        row = apart + below(shape.rows - 2 * apart)
+        column = apart + below(shape.columns - 2 * apart)
+        one, backward = below(4), below(2)
+        other = (one + 1 + 2 * backward) % 4
+        up, right = torch.tensor(_CORNERS).T
+
+        def corner(which: Tensor) -> Place:
+            return row - up[which] * apart, column + right[which] * apart
+
+        return _pairs(shape, corner(one), corner(other), (one + backward + 1) % 2)
 
     return draw
+
+
+_CORNERS = ((1, 0), (0, 1), (-1, 0), (0, -1))
+"""Of a square on its tip, from the upper one clockwise: how far up and right of the middle."""
 
 
 Place = tuple[Tensor, Tensor]

@@ -50,6 +50,8 @@ def token_at(
 ) -> Task:
     """At `place` and every later one: which token stands at `place`? Chance is 1 / vocab_size.
 
+    A reader of its own token alone gets more, since it may stand at `place` itself.
+
     With `start_mark` every text begins with a token that occurs nowhere else, vocab_size: a model
     needs a vocabulary of vocab_size + 1 then.
     """
@@ -71,6 +73,8 @@ def token_at(
 
 def latest_name(length: int, names: int = 8, batch: int = 64) -> Task:
     """At every place: which name occurred last, here or before? Chance is 1 / names.
+
+    A reader of its own token alone gets more, since a name is its own answer.
 
     A token in five is a name, one of the first `names` tokens, and the first of a text always is;
     the others are filler, one of as many tokens more.
@@ -105,7 +109,8 @@ def named_distance(length: int, vocab_size: int = 8, batch: int = 64) -> Task:
 def last_seen(length: int, vocab_size: int = 8, batch: int = 64) -> Task:
     """At every place: how many places before did its token occur last?
 
-    Asked where the answer is from 1 to vocab_size - 1. Chance is 1 / (vocab_size - 1).
+    Asked where the answer is from 1 to vocab_size - 1. Chance is 1 / (vocab_size - 1), and always 1
+    gets more, since near is likelier than far.
     """
     _check_counts(length=length, vocab_size=vocab_size)
 

@@ -13,12 +13,12 @@ from course_lab.studies import grids as study
 from course_lab.studies.grids import QUESTIONS, TRAINED, Unit
 from course_lab.training import grid_tasks as grids
 from course_lab.training.grid_tasks import GridReader, Shape
-from course_lab.training.tasks import IGNORE
+from course_lab.training.tasks import IGNORE, Batch
 
 ODD = (Shape(3, 5), Shape(8, 8), Shape(4, 16), Shape(9, 4))
 
 
-def drawn(task, shape, batch=40, seed=0):
+def drawn(task, shape, batch=60, seed=0):
     tokens, targets = task(shape, batch)(torch.Generator().manual_seed(seed))
     return tokens.view(batch, *shape).tolist(), targets.view(batch, *shape).tolist()
 
@@ -162,16 +162,43 @@ def test_the_changed_model_is_as_it_was_after_an_exam():
     assert model.mask is None and model.numbering is grids.number_and_axes
 
 
+def test_other_places_hold_the_same_letter():
+    tokens = torch.tensor([[0, 2, 1, 0, 1, 2, 2]])
+    assert study.other_places(Batch(tokens, tokens))[0, :5].tolist() == [3, 5, 4, 0, 2]
+
+
+def test_a_model_of_multiples_says_yes_where_they_are_right_and_where_not(monkeypatch):
+    class Eights:
+        def __call__(self, tokens, places):
+            apart = places - study.other_places(Batch(tokens, tokens))
+            return torch.nn.functional.one_hot((apart % 8 == 0).long(), 2)
+
+    monkeypatch.setattr(study, "trained", lambda *unit, progress: Eights())
+    monkeypatch.setattr(study, "EXAM_TOKENS", 2**12)
+    right, wrong, others = study.where_yes(Unit("multiples", "one number", 0, 1)).records
+    assert (right["right"], wrong["right"], others["right"]) == (1, 0, 0)
+    assert (right["yes"], wrong["yes"], others["yes"]) == (1, 1, 0)
+    assert 10 < wrong["asked"] < others["asked"] / 5
+
+
+def test_models_are_trained_with_places_hidden_and_see_them_again(monkeypatch):
+    seen = []
+    monkeypatch.setattr(study, "train", lambda model, *_: seen.append(model.mask))
+    mask = torch.eye(64, dtype=torch.bool)
+    assert study.trained("letter", "one number", mask=mask).mask is None
+    assert torch.equal(seen[0].cpu(), mask)
+
+
 def test_a_wrong_question_lists_those_that_there_are(capsys):
     assert commands.main(["measure", "grids", "rows"]) == 2
     said = capsys.readouterr().err
-    assert "no 'rows' in grids; question: letter, column, diagonal" in said
+    assert "no 'rows' in grids; question: letter, column, diagonal, multiples" in said
 
 
 def test_at_least_one_scheme_knows_each_question():
     for slug, question in QUESTIONS.items():
         means = []
         for variant in question.variants:
-            shares = [one.value for one in study.right(slug, variant, steps=10 * question.steps)]
+            shares = [one.value for one in study.right(slug, variant, steps=question.all_steps[-1])]
             means.append(sum(shares) / len(shares))
         assert max(means) > 0.95, slug

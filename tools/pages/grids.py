@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from course_lab.findings import Measured
 from course_lab.markdown import spread, table
 from course_lab.studies import grids
-from course_lab.studies.grids import MULTIPLES, QUESTIONS, STUDY, Unit, shapes_of
+from course_lab.studies.grids import QUESTIONS, STUDY, Unit, shapes_of
 
 RIGHT = "---:"
 CHANGED = ("numbers as in training", *grids.MASKS)
@@ -29,6 +29,12 @@ def parts() -> list[str]:
             [f"{name}, {changed}", *(_share(grids.right("letter", name, shape, changed=changed))
                                      for shape in others)]
             for name in QUESTIONS["letter"].variants for changed in CHANGED], RIGHT),
+        f"\nHow often models with one number say in {grids.LOW} that a letter stands once more in "
+        "its column, after 1800 steps, by how many places apart the two stand.\n",
+        table(["places apart", "yes"], [
+            ["16, 32 or 48, and yes is right", _share(grids.said_yes(right=True, multiple=True))],
+            ["8, 24, 40 or 56", _share(grids.said_yes(right=False, multiple=True))],
+            ["any other number", _share(grids.said_yes(right=False, multiple=False))]], RIGHT),
         "",
     ]  # fmt: skip
 
@@ -38,7 +44,7 @@ def _question(slug: str) -> str:
     rows = [
         [name, str(steps), *(_share(grids.right(slug, name, shape, steps)) for shape in shapes)]
         for name in question.variants
-        for steps in (multiple * question.steps for multiple in MULTIPLES)
+        for steps in question.all_steps
         if not STUDY.missing([Unit(slug, name, seed, steps) for seed in grids.SEEDS])
     ]
     label = question.label[0].upper() + question.label[1:]
