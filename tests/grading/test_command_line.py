@@ -164,11 +164,8 @@ def test_in_a_kernel_a_failure_is_a_picture_and_a_few_lines(tmp_path: Path) -> N
 def test_course_has_the_laboratory_s_commands_as_well() -> None:
     for words in (
         ["train", "rope"],
-        ["zoo"],
         ["rope", "a folder"],
-        ["budgets"],
-        ["report-card"],
-        ["costs"],
-        ["interventions"],
+        ["measure", "zoo"],
+        ["measure", "budgets"],
     ):
         assert callable(cli.parser().parse_args(words).run)

@@ -134,7 +134,7 @@ def test_a_change_in_what_a_lesson_imports_is_another_key(site, monkeypatch):
     assert list(cells) == ["imports", "explorer"]
     before = frames.key_of_frames(cells)
     assert before == frames.key_of_frames(cells)
-    files = {frames.ROOT / "course_lab/figures/explorer.py", frames.ROOT / "course_lab/errors.py"}
+    files = {frames.ROOT / "course_lab/figures/explorer.py", frames.ROOT / "course_lib/errors.py"}
     monkeypatch.setattr(frames, "files_of", lambda sources: files)
     assert frames.key_of_frames(cells) != before
 

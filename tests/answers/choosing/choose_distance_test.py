@@ -68,12 +68,6 @@ def test_only_distance(scores):
     known_and_moved(scores, TEXTS, SHIFTS, lambda got: got[-1])
 
 # %% variation
-# because: mean of the heads within a tenth
-# named: moved by a few tokens only
-def test_only_distance(scores):
-    known_and_moved(scores, TEXTS, (0, 1, 37), lambda got: got.mean(0), 0.1)
-
-# %% variation
 # because: past only
 # named: earlier keys only
 def test_only_distance(scores):

@@ -242,7 +242,7 @@ def serve(lengths, dim, base, original_length):
 # because: Float32 holds seven digits, and the task asks for five.
 # change: .double() dropped in `served.append(raised ** (-torch.arange(0, dim, 2).double() / dim))`
 
-# %% wrong
+# %% variation
 # because: the last text gets no frequencies
 def serve(lengths, dim, base, original_length):
     served = []
@@ -252,7 +252,7 @@ def serve(lengths, dim, base, original_length):
         served.append(raised ** (-torch.arange(0, dim, 2).double() / dim))
     return served[:-1]
 
-# %% wrong
+# %% variation
 # because: one result too many
 def serve(lengths, dim, base, original_length):
     served = []

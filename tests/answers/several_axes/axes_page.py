@@ -73,7 +73,7 @@ def page_positions(before, rows, columns, after):
 # because: two axes only
 def page_positions(before, rows, columns, after):
     return page_with(before, rows, columns, after, before + max(rows, columns))[:, 1:]
-# %% wrong
+# %% variation
 # because: positions in float32
 def page_positions(before, rows, columns, after):
     piece = torch.arange(rows * columns)

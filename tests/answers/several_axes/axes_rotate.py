@@ -205,7 +205,7 @@ def rotate_pieces(x, positions, base):
     t = torch.stack((a * angles.cos() - c * angles.sin(), c * angles.cos() + a * angles.sin()), -1)
     return t.flatten(-2).view(b, h, l, dim).to(x.dtype)
 
-# %% wrong
+# %% variation
 # because: cosines and sines rounded to float32, also where x is in float64
 def rotate_pieces(x, positions, base):
     dim = x.shape[-1]
