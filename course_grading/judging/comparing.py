@@ -83,8 +83,8 @@ def _first_problem(exercise: Function, truth: Truth, outcome: Outcome) -> Proble
 
 def _changed(case: dict[str, Any], names: Any) -> str:
     """What to say of an answer that has changed the arguments of these names."""
-    for name in names if isinstance(names, list) else ():
-        value = case.get(name)
+    for name in (one for one in case if isinstance(names, list) and one in names):
+        value = case[name]
         if isinstance(value, (list, dict)):
             kind = "list" if isinstance(value, list) else "dictionary"
             items = value.values() if isinstance(value, dict) else value

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -120,7 +119,7 @@ def _compare(
     tolerance: float = 1e-4, also: dict[str, Any] = ALSO, **sizes: Any,
 ) -> None:  # fmt: skip
     for layout in layouts:
-        for dtype, some in itertools.product(dtypes, (sizes, {**sizes, **also})):
+        for dtype, some in [(dtypes[0], {**sizes, **also}), *((one, sizes) for one in dtypes)]:
             file = _file(layout=layout, dtype=dtype, **some)
             q, k, ladder = read(file)
             right_q, right_k, _ = _row_by_row(file)
