@@ -96,6 +96,13 @@ _falls = _scores(_Bias(lambda i, j: -(i - j).abs(), (0.25, 0.01)))
 _turns = _scores(Rotary(DIM // HEADS))
 
 
+def _test_one_text(scores: Scores) -> None:
+    x = torch.randn(1, 12, 32, generator=torch.Generator().manual_seed(0))
+    known = scores(x, torch.arange(12))
+    for shift in (1, 37, 500, 9000):
+        assert (scores(x, torch.arange(12) + shift) - known).abs().max() < 1e-3
+
+
 def _knows_places_of_some_contents(x, positions):
     strength = x[..., 0] - x[..., 1]
     return _falls(x, positions) + 0.01 * (positions * strength)[:, None, None, :]
@@ -209,6 +216,11 @@ EXERCISE = WriteTest(
         Mistake("no gaps, and no text across 512", "All your positions follow each other. Leave "
                 "some out, and move a text so that it begins before 512 and ends behind it.",
                 _test_without_gaps(1, 5000, 9000)),
+        Mistake("one text without gaps, moved as a whole", "You move one text, whose positions "
+                "follow each other. Leave positions out, compare equal distances in texts that "
+                "lack some of the tokens, and move a text so that it begins before 512 and ends "
+                "behind it.",
+                _test_one_text),
         Mistake("tokens that are all alike", "All your tokens have the same contents. Schemes pass "
                 "whose scores depend on other tokens, or on the place of tokens with some contents "
                 "only. Give different contents, and compare the same pairs of tokens.",

@@ -83,7 +83,7 @@ def test_only_distance(scores):
 # %% wrong, blind first
 # breaks: "a score depends on the distance $i - j$ alone, in any text"
 # because: only moves one text without gaps, so a scheme that counts tokens and ignores positions passes
-# named: no gaps, and no text across 512
+# named: one text without gaps, moved as a whole
 def test_only_distance(scores):
     torch.manual_seed(0)
     x = torch.randn(1, 12, 32)
@@ -96,7 +96,6 @@ def test_only_distance(scores):
 # %% wrong, blind first
 # breaks: "for keys before and after the query"
 # because: compares the lower triangle only
-# named: earlier keys only
 def test_only_distance(scores):
     torch.manual_seed(1)
     positions = torch.tensor([0, 1, 2, 3, 7, 20, 33, 150, 600, 2049, 5000, 9999])
@@ -170,7 +169,7 @@ def test_only_distance(scores):
 # %% wrong, blind second
 # breaks: "depends on the distance i - j alone, in any text"
 # because: moves texts without gaps only, so a scheme that counts its tokens passes
-# named: no gaps, and no text across 512
+# named: one text without gaps, moved as a whole
 def test_only_distance(scores):
     torch.manual_seed(0)
     for n in (2, 7, 20):
