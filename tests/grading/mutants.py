@@ -21,7 +21,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import redirect_stdout, suppress
+from contextlib import contextmanager, redirect_stdout, suppress
 from io import StringIO
 from pathlib import Path
 from random import Random
@@ -129,28 +129,39 @@ def _stop(*_: object) -> None:
     raise TooSlow
 
 
+@contextmanager
+def at_most(seconds: float) -> Iterator[None]:
+    """Raise TooSlow after this much computing.
+
+    The signal waits while one operation of torch runs, and is raised as late as in the last line
+    here: whoever catches TooSlow does so around the whole `with`.
+    """
+    before = signal.signal(signal.SIGPROF, _stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
 def passes(exercise: Exercise, setup: tuple[str, ...], source: str) -> bool:
     """Whether an answer passes on the draw that `check` makes, or on another."""
     namespace: dict[str, Any] = {"_same": lambda x: x}
-    signal.setitimer(signal.ITIMER_PROF, SECONDS)
     try:
-        with redirect_stdout(StringIO()):
-            for cell in setup:
+        with at_most(SECONDS), redirect_stdout(StringIO()):
+            for cell in (*setup, source):
                 exec(cell, namespace)
-            exec(source, namespace)
             answer = namespace[exercise.name]
-            for seed in (exercise.slug, *SEEDS):
-                questions = draw(exercise, Random(seed))
-                outcomes = ask_all(exercise, answer, questions, again=True)
-                if judge(exercise, questions, outcomes).verdict == "passed":
-                    return True
-    except TooSlow:
+            return any(_passes(exercise, answer, seed) for seed in (exercise.slug, *SEEDS))
+    except (TooSlow, Exception):
         return False
-    except Exception:
-        return False
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-    return False
+
+
+def _passes(exercise: Exercise, answer: Any, seed: Any) -> bool:
+    questions = draw(exercise, Random(seed))
+    outcomes = ask_all(exercise, answer, questions, again=True)
+    return judge(exercise, questions, outcomes).verdict == "passed"
 
 
 def explained(slug: str, what: str) -> str | None:
@@ -162,7 +173,6 @@ def explained(slug: str, what: str) -> str | None:
 def passing(slug: str) -> tuple[int, list[str]]:
     """How many mutants of a solution there are, and what was changed in those that pass."""
     torch.set_num_threads(1)
-    signal.signal(signal.SIGPROF, _stop)
     setup, answers = sheet_cells(sheet_of(EXERCISES[slug]))
     assert passes(EXERCISES[slug], setup, answers[slug]), f"the solution of {slug} fails"
     changed = dict(mutants(answers[slug]))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import signal
 import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stdout, suppress
@@ -18,7 +17,7 @@ from typing import Any
 
 import pytest
 from answers import sheet_cells
-from mutants import TooSlow, mutants, passes
+from mutants import TooSlow, at_most, mutants, passes
 
 from course_grading.exercise import Exercise
 from course_grading.specs import EXERCISES, sheet_of
@@ -38,10 +37,6 @@ def test_the_printed_test_and_the_spec_s_refuse_the_same(exercise: Exercise) -> 
         assert one == other, f"only the {'spec' if one else 'sheet'}'s test refuses: {what}"
         refused += one
     assert refused or not any(_changed(exercise))
-
-
-def _stop(*_: object) -> None:
-    raise TooSlow
 
 
 def _printed(exercise: Exercise) -> Any:
@@ -74,21 +69,16 @@ def _changed(exercise: Exercise) -> Iterator[tuple[str, Callable[..., Any]]]:
 
 
 def _refuses(test: Callable[..., Any], version: Callable[..., Any]) -> bool:
-    before = signal.signal(signal.SIGPROF, _stop)
-    signal.setitimer(signal.ITIMER_PROF, SECONDS)
     try:
-        test(version)
-        return False
+        with at_most(SECONDS):
+            test(version)
     except (TooSlow, Exception):
         return True
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
+    return False
 
 
 @pytest.mark.parametrize("slug", EXERCISES)
 def test_a_case_tells_which_of_two_rules_comes_first(slug: str) -> None:
     setup, solutions = sheet_cells(sheet_of(EXERCISES[slug]))
-    signal.signal(signal.SIGPROF, _stop)
     for what, changed in mutants(solutions[slug]):
         assert "exchanged" not in what or not passes(EXERCISES[slug], setup, changed), what
