@@ -58,11 +58,14 @@ def _wrapped(says: str) -> str:
     """Long lines folded between words, and what belongs to an indented line kept under it."""
     lines = [
         textwrap.fill(
-            line, 90, subsequent_indent=" " * 12 if line.startswith(" ") else "",
-            break_on_hyphens=False, break_long_words=False,
+            line,
+            90,
+            subsequent_indent=" " * 12 if line.startswith(" ") else "",
+            break_on_hyphens=False,
+            break_long_words=False,
         )
         for line in says.splitlines()
-    ]  # fmt: skip
+    ]
     return "\n".join(lines)
 
 

@@ -36,9 +36,11 @@ def grade(arguments: Arguments) -> int:
         raise CourseError("a notebook that is being graded cannot grade itself")
     signal.signal(signal.SIGTERM, _stop)
     settings = runner.Settings(
-        arguments.timeout, arguments.released, arguments.specs,
+        arguments.timeout,
+        arguments.released,
+        arguments.specs,
         start_method=arguments.start_method,
-    )  # fmt: skip
+    )
     language = language_of(arguments.exercises)
     if language and not arguments.paths and not arguments.exercises.exists():
         raise CourseError(
@@ -148,9 +150,13 @@ def new_exercise(arguments: Arguments) -> int:
         )
     title = arguments.title or arguments.slug.replace("-", " ").capitalize()
     for path in beginning.begin(
-        course, subjects[arguments.subject], arguments.subject, arguments.slug, title,
+        course,
+        subjects[arguments.subject],
+        arguments.subject,
+        arguments.slug,
+        title,
         arguments.kind.capitalize(),
-    ):  # fmt: skip
+    ):
         print(f"{path}: written")
     print("now change the toy, and run `make exercises`")
     return 0
@@ -177,8 +183,9 @@ def parser(laboratory: bool = True) -> argparse.ArgumentParser:
 
     def add_sheets(name: str, run: Callable[[Arguments], int]) -> argparse.ArgumentParser:
         command = add_command(commands, name, run)
-        command.add_argument("--released", type=Path, default=notebooks.RELEASED,
-                             help=argparse.SUPPRESS)  # fmt: skip
+        command.add_argument(
+            "--released", type=Path, default=notebooks.RELEASED, help=argparse.SUPPRESS
+        )
         command.add_argument("--specs", default=runner.SPECS, help=argparse.SUPPRESS)
         return command
 
@@ -191,8 +198,12 @@ def parser(laboratory: bool = True) -> argparse.ArgumentParser:
     grading.add_argument("paths", nargs="*", type=Path, help="notebooks or folders of them")
     for kind in ("json", "html", "junit"):
         grading.add_argument(f"--{kind}", type=Path, metavar="FILE", help=f"write {kind} there")
-    grading.add_argument("--start-method", choices=("fork", "spawn"), help=argparse.SUPPRESS,
-                         default=runner.START_METHOD)  # fmt: skip
+    grading.add_argument(
+        "--start-method",
+        choices=("fork", "spawn"),
+        help=argparse.SUPPRESS,
+        default=runner.START_METHOD,
+    )
     classes = add_sheets("grade-class", grade_class)
     add_class_arguments(classes)
     for command in (grading, classes):

@@ -70,14 +70,21 @@ def _rendered(template: str, report: Report) -> str:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     templates = Environment(
-        loader=PackageLoader("course_grading"), autoescape=True, trim_blocks=True,
-        lstrip_blocks=True, undefined=StrictUndefined,
-    )  # fmt: skip
+        loader=PackageLoader("course_grading"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
     return templates.get_template(template).render(
-        report=report, headings=HEADINGS, colours=COLOURS,
+        report=report,
+        headings=HEADINGS,
+        colours=COLOURS,
         notebooks=[(one, _heading(one, report)) for one in report.notebooks],
-        texts=_texts, points=_points, date=time.strftime("%Y-%m-%d at %H:%M"),
-    )  # fmt: skip
+        texts=_texts,
+        points=_points,
+        date=time.strftime("%Y-%m-%d at %H:%M"),
+    )
 
 
 def junit(report: Report) -> str:

@@ -120,9 +120,14 @@ def add_measure(commands: Commands) -> None:
             metavar="ADDRESS",
             help="of a Dask cluster that measures, in place of this machine",
         )
-        command.add_argument("--recheck", type=_count, default=0, metavar="N",
-                             help="where only code has changed: measure N, and if they come out as "
-                             "they were, keep the rest")  # fmt: skip
+        command.add_argument(
+            "--recheck",
+            type=_count,
+            default=0,
+            metavar="N",
+            help="where only code has changed: measure N, and if they come out as "
+            "they were, keep the rest",
+        )
 
 
 def add_commands(commands: Commands) -> None:
@@ -139,10 +144,16 @@ def add_commands(commands: Commands) -> None:
     command.add_argument("--compile", action="store_true", help="needs a C++ compiler")
     command = add_command(commands, "rope", show_rope)
     command.add_argument("config", type=Path, help="a config.json, or a folder with one")
-    command.add_argument("--original-length", type=_count, metavar="N",
-                         help="trained length, before stretching")  # fmt: skip
-    command.add_argument("--for", dest="length", type=_count, metavar="N",
-                         help="which stretch reaches N tokens, and what it costs")  # fmt: skip
+    command.add_argument(
+        "--original-length", type=_count, metavar="N", help="trained length, before stretching"
+    )
+    command.add_argument(
+        "--for",
+        dest="length",
+        type=_count,
+        metavar="N",
+        help="which stretch reaches N tokens, and what it costs",
+    )
     command.add_argument("--part", metavar="KEY", help="another network of it: vision_config")
     command.add_argument("--short", action="store_true", help="leave out the line for each pair")
     command.add_argument("--picture", type=Path, metavar="FILE", help="draw it as PNG")

@@ -38,9 +38,11 @@ def python_source(library: Path | None = None) -> Corpus:
     library = library or Path(sysconfig.get_paths()["stdlib"])
     names = (path.relative_to(library) for path in library.rglob("*.py"))
     kept = [
-        name for name in names if not LEFT_OUT.intersection(name.parts)
+        name
+        for name in names
+        if not LEFT_OUT.intersection(name.parts)
         and not name.name.startswith("_sysconfigdata")  # written where this Python was built
-    ]  # fmt: skip
+    ]
     source = split({name.as_posix(): (library / name).read_bytes() for name in kept})
     size = len(source.train) + len(source.validation)
     if size < LEAST:
@@ -66,8 +68,11 @@ def text(path: str | Path) -> Corpus:
         cut = round(len(data) * (1 - SHARE))
         parts = Corpus(_tensor([data[:cut]]), _tensor([data[cut:]]))
     else:
-        files = {p.relative_to(path).as_posix(): p.read_bytes() for p in path.rglob("*")
-                 if p.is_file() and not p.name.startswith(".")}  # fmt: skip
+        files = {
+            p.relative_to(path).as_posix(): p.read_bytes()
+            for p in path.rglob("*")
+            if p.is_file() and not p.name.startswith(".")
+        }
         parts = split({name: data for name, data in files.items() if _is_text(data)})
     for part, data in parts._asdict().items():
         if not len(data):

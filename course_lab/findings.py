@@ -66,9 +66,13 @@ Controls = Mapping[str, Sequence[Record] | float]
 
 
 def finding(
-    number: str, sentence: str, records: Groups, *, control: Controls,
+    number: str,
+    sentence: str,
+    records: Groups,
+    *,
+    control: Controls,
     asks: Mapping[str, str] = MappingProxyType({}),
-) -> None:  # fmt: skip
+) -> None:
     """Show a sentence with its evidence, for the reader and for docs/findings.md.
 
     Every group has at least three seeds, trained for equally many steps and measured on the same
@@ -203,9 +207,12 @@ def read(text: str) -> Finding:
         }
 
     return Finding(
-        stored["number"], stored["sentence"], side("records"), side("control"),
+        stored["number"],
+        stored["sentence"],
+        side("records"),
+        side("control"),
         dict(stored.get("asks", [])),
-    )  # fmt: skip
+    )
 
 
 def _plain(record: Record) -> Measured:

@@ -24,8 +24,12 @@ from course_grading.specs import SHEETS
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README, flags=re.DOTALL)
-SHELL = [line.split("#")[0].strip() for kind, text in BLOCKS if kind == "sh"
-         for line in text.splitlines()]  # fmt: skip
+SHELL = [
+    line.split("#")[0].strip()
+    for kind, text in BLOCKS
+    if kind == "sh"
+    for line in text.splitlines()
+]
 
 
 @pytest.mark.parametrize("target", re.findall(r"(?:`|^)make ([a-z]+)", README, re.MULTILINE))
@@ -101,8 +105,11 @@ def test_counts_and_minutes_are_written_where_an_exercise_is_added(tmp_path):
     more = (*SHEETS[lesson.stem], replace(SHEETS[lesson.stem][0], slug="another", minutes=7))
     assert write_into_readme(readme, {**SHEETS, lesson.stem: more})
     assert write_into_lesson(lesson, more)
-    changed = [(a, b) for a, b in zip(README.splitlines(), readme.read_text().splitlines(),
-                                      strict=True) if a != b]  # fmt: skip
+    changed = [
+        (a, b)
+        for a, b in zip(README.splitlines(), readme.read_text().splitlines(), strict=True)
+        if a != b
+    ]
     (before, after), *routes = changed
     assert after == before.replace("[6](", "[7](") and len(routes) == 2
     for before, after in routes:

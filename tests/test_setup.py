@@ -420,8 +420,12 @@ def test_every_file_of_tests_and_every_lesson_is_in_one_part_of_ci(checkout: Che
     def collected(arguments: str) -> set[Path]:
         given = [one for one in arguments.split() if not one.startswith("--")]
         ignored = [one.removeprefix("--ignore=") for one in arguments.split() if one not in given]
-        return {path for path in files if any(path.is_relative_to(one) for one in given)
-                and not any(path.is_relative_to(one) for one in ignored)}  # fmt: skip
+        return {
+            path
+            for path in files
+            if any(path.is_relative_to(one) for one in given)
+            and not any(path.is_relative_to(one) for one in ignored)
+        }
 
     parts = ["lessons", "exercises", "grading", "rest"]
     runs = [line for part in parts for line in runs_of(checkout, part)]

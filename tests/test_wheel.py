@@ -33,8 +33,11 @@ def without_learners_packages(program: str, folder: Path, packages: Path = ROOT)
     """Run a program in `folder` as if the packages of the extra "learn" were not installed."""
     return subprocess.run(
         [sys.executable, "-c", WITHOUT + program],
-        cwd=folder, env={"PYTHONPATH": str(packages)}, capture_output=True, text=True,
-    )  # fmt: skip
+        cwd=folder,
+        env={"PYTHONPATH": str(packages)},
+        capture_output=True,
+        text=True,
+    )
 
 
 def rope(picture: Path) -> str:

@@ -101,8 +101,11 @@ def told(name: str, seconds: float, points: Points) -> None:
     got = {kind: sorted({points[one] for one in points if kind_of(one) == kind}) for kind in FAIR}
     shown = ", ".join(f"{kind} {' and '.join(f'{p:g}' for p in of)}" for kind, of in got.items())
     load = os.getloadavg()[0]
-    print(f"{name:10} {seconds:6.1f} s, {seconds / len(points):5.2f} s each; points: {shown}; "
-          f"load {load:.1f}", flush=True)  # fmt: skip
+    print(
+        f"{name:10} {seconds:6.1f} s, {seconds / len(points):5.2f} s each; points: {shown}; "
+        f"load {load:.1f}",
+        flush=True,
+    )
 
 
 def main() -> int:

@@ -74,13 +74,20 @@ def cluster(workers: int | None = None, scheduler: str | None = None) -> Iterato
         TemporaryDirectory(prefix="class-", ignore_cleanup_errors=True) as folder,
         dask.config.set({"temporary-directory": folder, **preloaded}),
         # A scheduler runs whatever it is sent: nobody else on this machine may send it anything.
-        LocalCluster(n_workers=count, threads_per_worker=1, memory_limit=0,
-                     security=True, protocol="tls://",
-                     # Without an address, Dask takes port 8787, and warns if somebody has it.
-                     dashboard_address="127.0.0.1:0", scheduler_kwargs={"dashboard": False},
-                     local_directory=folder, env={"TMPDIR": folder}) as local,
+        LocalCluster(
+            n_workers=count,
+            threads_per_worker=1,
+            memory_limit=0,
+            security=True,
+            protocol="tls://",
+            # Without an address, Dask takes port 8787, and warns if somebody has it.
+            dashboard_address="127.0.0.1:0",
+            scheduler_kwargs={"dashboard": False},
+            local_directory=folder,
+            env={"TMPDIR": folder},
+        ) as local,
         Client(local) as client,
-    ):  # fmt: skip
+    ):
         try:
             yield client
         except BaseException:
@@ -108,9 +115,12 @@ def check_workers(client: Client, settings: Settings) -> None:
 
 
 def grade_class(
-    client: Client, work: list[Work], settings: Settings, store: Store,
+    client: Client,
+    work: list[Work],
+    settings: Settings,
+    store: Store,
     progress: Callable[[], None],
-) -> None:  # fmt: skip
+) -> None:
     """Grade what is to be graded, and keep each result in `store` as it comes.
 
     Work that a worker did not live to end, or that failed for no learner's code, is tried again

@@ -20,30 +20,41 @@ FEEDBACK = "feedback"
 def write_pages(graded: Class, folder: Path) -> None:
     """Write class.html, and a page for each learner into the folder `feedback`."""
     pages = Environment(
-        loader=PackageLoader("course_grading.classes"), autoescape=True, trim_blocks=True,
-        lstrip_blocks=True, undefined=StrictUndefined,
-    )  # fmt: skip
+        loader=PackageLoader("course_grading.classes"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
     pages.globals["name_of"] = _name_of
     (folder / FEEDBACK).mkdir(exist_ok=True)
     for learner in graded.learners:
         cells = groupby(graded.cells(learner), key=lambda cell: cell.sheet)
         text = pages.get_template("feedback.html").render(
-            title=learner.name, points=graded.points(learner), max_points=graded.max_points,
+            title=learner.name,
+            points=graded.points(learner),
+            max_points=graded.max_points,
             sheets=[(sheet, list(of_sheet)) for sheet, of_sheet in cells],
-            handed_in=learner.results, notes=learner.notes, next_step=_next_step,
-        )  # fmt: skip
+            handed_in=learner.results,
+            notes=learner.notes,
+            next_step=_next_step,
+        )
         (folder / FEEDBACK / page_of(learner)).write_text(text, encoding="utf-8")
     addresses = {id(one): f"{FEEDBACK}/{quote(page_of(one))}" for one in graded.learners}
     taken = sum(map(_seconds, graded.learners))
     text = pages.get_template("class.html").render(
-        title="The class", graded=graded, learners=graded.learners,
+        title="The class",
+        graded=graded,
+        learners=graded.learners,
         exercises=[one for of_sheet in graded.sheets.values() for one in of_sheet],
-        date=time.strftime("%Y-%m-%d at %H:%M"), minutes=round(taken / 60), look=_look,
+        date=time.strftime("%Y-%m-%d at %H:%M"),
+        minutes=round(taken / 60),
+        look=_look,
         page_of=lambda learner: addresses[id(learner)],
         address=lambda cell: f"{addresses[id(cell.learner)]}#{cell.exercise.slug}",
         seconds=lambda learner: round(_seconds(learner)),
         notes=[(one.name, note) for one in graded.learners for note in one.notes],
-    )  # fmt: skip
+    )
     (folder / "class.html").write_text(text, encoding="utf-8")
 
 

@@ -116,10 +116,18 @@ class Class:
             for learner in self.learners:
                 for cell in self.cells(learner):
                     one, result = cell.exercise, cell.result
-                    writer.writerow([
-                        _plain(learner.name), cell.sheet, one.slug, one.number, result["points"],
-                        one.points, result["verdict"], result["mistake"] or "",
-                    ])  # fmt: skip
+                    writer.writerow(
+                        [
+                            _plain(learner.name),
+                            cell.sheet,
+                            one.slug,
+                            one.number,
+                            result["points"],
+                            one.points,
+                            result["verdict"],
+                            result["mistake"] or "",
+                        ]
+                    )
 
     @cached_property
     def answers(self) -> dict[str, list[Cell]]:

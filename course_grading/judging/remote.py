@@ -121,8 +121,11 @@ class Line:
         if elements(value, LARGEST) > LARGEST:
             raise OverflowError(f"more than {LARGEST} numbers are too large for one call")
         if isinstance(value, (list, tuple)):
-            return {type(value).__name__ if type(value) in (list, tuple) else "tuple":
-                    [self._packed(item) for item in value]}  # fmt: skip
+            return {
+                type(value).__name__ if type(value) in (list, tuple) else "tuple": [
+                    self._packed(item) for item in value
+                ]
+            }
         if isinstance(value, dict):
             pairs = [[self._packed(key), self._packed(item)] for key, item in value.items()]
             return {"dict": pairs}

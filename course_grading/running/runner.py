@@ -151,10 +151,13 @@ class Service:
             with theirs:
                 self.process = subprocess.Popen(
                     [sys.executable, "-P", "-m", "course_grading.running.service"],
-                    stdin=theirs.fileno(), stdout=theirs.fileno(), stderr=subprocess.DEVNULL,
-                    cwd=self.folder, env=clean_environment(str(self.folder)),
+                    stdin=theirs.fileno(),
+                    stdout=theirs.fileno(),
+                    stderr=subprocess.DEVNULL,
+                    cwd=self.folder,
+                    env=clean_environment(str(self.folder)),
                     start_new_session=True,
-                )  # fmt: skip
+                )
             with ours:
                 self.lines = ours.makefile("rw", encoding="utf-8")
         assert self.process and self.lines

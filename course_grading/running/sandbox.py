@@ -180,17 +180,22 @@ class Sandbox:
         with inside:
             self._process = subprocess.Popen(
                 [*command(self.limits), *host, json.dumps(asdict(self.limits))],
-                stdin=inside.fileno(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                stdin=inside.fileno(),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
                 env={"PATH": os.environ.get("PATH", os.defpath)},  # bwrap's own can be read inside
-            )  # fmt: skip
+            )
         self.pid = self._process.pid
         self._unread = b""
         self.ask(seconds=patience)  # it has loaded everything and waits
 
     def ask(
-        self, order: str = "ready", seconds: float | None = None, files: Sequence[int] = (),
+        self,
+        order: str = "ready",
+        seconds: float | None = None,
+        files: Sequence[int] = (),
         **more: Any,
-    ) -> Any:  # fmt: skip
+    ) -> Any:
         """What the process in the sandbox answers; `files` are open ones that go with the order.
 
         Raises SandboxEnded if it is gone, or stopped: a learner's code runs beside it. An answer

@@ -132,9 +132,12 @@ def _grade(request: dict[str, Any], answers: Any, sandboxes: Sandboxes) -> None:
         if "sandbox" in request:
             limits["sandbox"] = sandboxes.of(**request["sandbox"])
         graded = grade_notebook(
-            Path(request["path"]), Path(request["sheet"]), request["specs"], limits,
+            Path(request["path"]),
+            Path(request["sheet"]),
+            request["specs"],
+            limits,
             settled=lambda: tell(settled=1),
-        )  # fmt: skip
+        )
     except (MachineFailed, OSError) as error:
         tell(failed=str(error))
         return

@@ -105,10 +105,23 @@ def _count(number: float) -> str:
 def _draw_clock(ax: Axes, all_turns: Turns, pair: int, length: int) -> None:
     seen, asked, new = all_turns.seen[pair], all_turns.asked[pair], all_turns.new[pair]
     ring = CIRCLE * np.linspace(0, min(seen, 1), 200)
-    ax.plot(np.cos(CIRCLE * np.linspace(0, 1, 200)), np.sin(CIRCLE * np.linspace(0, 1, 200)),
-            color="#BBBBBB", linewidth=1, linestyle="-")  # fmt: skip
-    ax.plot(SEEN * np.cos(ring), SEEN * np.sin(ring), color=GREY, linewidth=8, linestyle="-",
-            alpha=0.6, solid_capstyle="butt", label="in training")  # fmt: skip
+    ax.plot(
+        np.cos(CIRCLE * np.linspace(0, 1, 200)),
+        np.sin(CIRCLE * np.linspace(0, 1, 200)),
+        color="#BBBBBB",
+        linewidth=1,
+        linestyle="-",
+    )
+    ax.plot(
+        SEEN * np.cos(ring),
+        SEEN * np.sin(ring),
+        color=GREY,
+        linewidth=8,
+        linestyle="-",
+        alpha=0.6,
+        solid_capstyle="butt",
+        label="in training",
+    )
     color = RED if new else BLUE
     way = np.linspace(0, min(asked, MOST), 600)
     radius = ASKED + 0.06 * way  # a line that winds outwards, so that turns can be counted
@@ -120,8 +133,14 @@ def _draw_clock(ax: Axes, all_turns: Turns, pair: int, length: int) -> None:
     ax.set(xlim=(-1.6, 1.6), ylim=(-1.75, 1.6), aspect="equal", xticks=[], yticks=[])
     ax.spines[:].set_visible(False)
     ax.grid(visible=False)
-    ax.legend(loc="lower center", ncols=2, fontsize=8, bbox_to_anchor=(0.5, -0.15),
-              handlelength=1.6, columnspacing=1.0)  # fmt: skip
+    ax.legend(
+        loc="lower center",
+        ncols=2,
+        fontsize=8,
+        bbox_to_anchor=(0.5, -0.15),
+        handlelength=1.6,
+        columnspacing=1.0,
+    )
 
 
 def _draw_pairs(ax: Axes, all_turns: Turns, pair: int, length: int, original_length: int) -> None:
@@ -129,11 +148,25 @@ def _draw_pairs(ax: Axes, all_turns: Turns, pair: int, length: int, original_len
     every, new = np.arange(len(seen)), all_turns.new
     ax.axvspan(pair - 0.45, pair + 0.45, color="#DDDDDD", zorder=0)
     ax.vlines(every, np.minimum(seen, asked), np.maximum(seen, asked), color="#BBBBBB", linewidth=1)
-    ax.plot(every, seen, "o", color=GREY, markersize=6, linestyle="none",
-            label=f"over {original_length} tokens, in training")  # fmt: skip
+    ax.plot(
+        every,
+        seen,
+        "o",
+        color=GREY,
+        markersize=6,
+        linestyle="none",
+        label=f"over {original_length} tokens, in training",
+    )
     for which, color, marker, words in ((~new, BLUE, "^", ""), (new, RED, "s", ", new angles")):
-        ax.plot(every[which], asked[which], marker, color=color, markersize=5, linestyle="none",
-                label=f"over {length} tokens{words}")  # fmt: skip
+        ax.plot(
+            every[which],
+            asked[which],
+            marker,
+            color=color,
+            markersize=5,
+            linestyle="none",
+            label=f"over {length} tokens{words}",
+        )
     ax.axhline(1, color="#555555", linewidth=1, linestyle=":")
     note(ax, "one whole turn", (-0.4, 1), (0, -3), va="top", color="#555555")
     lowest, highest = 10 ** np.floor(np.log10(seen.min())), 40 * seen.max()

@@ -23,9 +23,7 @@ def table_to_weights(
     A bias has the same colour in table and matrix. Pairs that a mask hides, with -inf for a bias,
     are left empty.
     """
-    fig, axes = figure(
-        7.6, 3.3, columns=3, layout="none", gridspec_kw={"width_ratios": [1, 4, 4]}
-    )  # fmt: skip
+    fig, axes = figure(7.6, 3.3, columns=3, layout="none", gridspec_kw={"width_ratios": [1, 4, 4]})
     fig.subplots_adjust(0.09, 0.16, 0.99, 0.8, wspace=0.42)
     far = len(table) // 2
     names = [str(distance) for distance in range(-far, far + 1)]
@@ -33,8 +31,9 @@ def table_to_weights(
     places = [str(first + at) if at % 3 == 0 else "" for at in range(len(bias))]
     limit = table.abs().max().item()
     draw_heat_map(axes[0], table[:, None], limit, names, [""], signed=True)
-    draw_heat_map(axes[1], bias.masked_fill(bias.isinf(), torch.nan), limit, places, places,
-                  signed=True)  # fmt: skip
+    draw_heat_map(
+        axes[1], bias.masked_fill(bias.isinf(), torch.nan), limit, places, places, signed=True
+    )
     draw_heat_map(axes[2], weights, 1.0, places, places, signed=False)
     for ax, name in zip(axes, ("table", "bias", "weights"), strict=True):
         ax.set_title(name, fontsize=10)

@@ -92,8 +92,10 @@ def budget_alt(
     for length in lengths or (question.length,):
         found = curves(slug, variants, length, method)
         parts = [f"{name} {_ends(of_steps)}" for name, of_steps in found.items()]
-        sentences += [f"In texts of {length} tokens: {'; '.join(parts)}.",
-                      f"For comparison: {', '.join(levels(slug, length))}."]  # fmt: skip
+        sentences += [
+            f"In texts of {length} tokens: {'; '.join(parts)}.",
+            f"For comparison: {', '.join(levels(slug, length))}.",
+        ]
     budget_of_lesson = [f"The lesson's own budget is {question.steps} steps."] if mark else []
     return " ".join([*sentences, *budget_of_lesson])
 
@@ -162,5 +164,14 @@ def _draw_levels(ax: Axes, found: dict[str, float]) -> None:
         dashes = "--" if name.startswith("chance") else ":"
         ax.axhline(level, color=style.BLACK, linewidth=1, linestyle=dashes, zorder=1)
         end, side = (1.0, "right") if at % 2 else (0.0, "left")
-        note(ax, name, (end, level), (2 - 4 * (at % 2), 2), ha=side, fontsize=8,
-             xycoords=("axes fraction", "data"), bbox=HALO, zorder=3)  # fmt: skip
+        note(
+            ax,
+            name,
+            (end, level),
+            (2 - 4 * (at % 2), 2),
+            ha=side,
+            fontsize=8,
+            xycoords=("axes fraction", "data"),
+            bbox=HALO,
+            zorder=3,
+        )

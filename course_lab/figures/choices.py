@@ -21,8 +21,14 @@ def dots(values: Mapping[str, Sequence[float]], title: str, xlabel: str) -> Figu
     for row, name in enumerate(names):
         look = look_of(name)
         ax.plot(values[name], [row] * len(values[name]), ".", color=look["color"], markersize=4)
-        ax.plot(np.mean(values[name]), row, color=look["color"], marker=look["marker"],
-                markersize=9, alpha=0.8)  # fmt: skip
+        ax.plot(
+            np.mean(values[name]),
+            row,
+            color=look["color"],
+            marker=look["marker"],
+            markersize=9,
+            alpha=0.8,
+        )
     ax.set_yticks(range(len(names)), names)
     ax.set(title=title, xlabel=xlabel)
     ax.grid(visible=True, axis="both")
@@ -50,13 +56,23 @@ def home_and_far(
     for name in home:
         look = look_of(name)
         ax.plot(home[name], far[name], ".", color=look["color"], markersize=4, alpha=0.7)
-        ax.plot(np.mean(home[name]), np.mean(far[name]), color=look["color"], linestyle="",
-                marker=look["marker"], markersize=9, label=name)  # fmt: skip
+        ax.plot(
+            np.mean(home[name]),
+            np.mean(far[name]),
+            color=look["color"],
+            linestyle="",
+            marker=look["marker"],
+            markersize=9,
+            label=name,
+        )
     rightmost = max(max(seeds) for seeds in home.values())
     ax.set(
-        title=title, xlabel=f"{BITS} at {lengths[0]}", ylabel=f"{BITS} at {lengths[1]}",
-        xlim=(low + 0.05, rightmost + 0.05), ylim=(low, high),
-    )  # fmt: skip
+        title=title,
+        xlabel=f"{BITS} at {lengths[0]}",
+        ylabel=f"{BITS} at {lengths[1]}",
+        xlim=(low + 0.05, rightmost + 0.05),
+        ylim=(low, high),
+    )
     legend_beside(ax)
     return fig
 
@@ -82,9 +98,15 @@ def candidates(columns: Sequence[str], lines: Mapping[str, Line], title: str) ->
         shade = SHADES.get(line.fate, "#EEEEEE")
         ax.fill_between(edges[[0, -1]], row - 0.48, row + 0.48, color=shade, linewidth=0)
         for at, text in enumerate([name, *line.cells, line.fate]):
-            ax.text(edges[at] + 0.08, row, text, va="center", fontsize=8.5,
-                    color=BLACK if line.fate in SHADES else GREY,
-                    weight="bold" if line.fate == "chosen" else "normal")  # fmt: skip
+            ax.text(
+                edges[at] + 0.08,
+                row,
+                text,
+                va="center",
+                fontsize=8.5,
+                color=BLACK if line.fate in SHADES else GREY,
+                weight="bold" if line.fate == "chosen" else "normal",
+            )
     for at, head in enumerate(heads):
         ax.text(edges[at] + 0.08, 0, head, va="center", fontsize=8.5, style="italic")
     ax.set(xlim=(0, edges[-1]), ylim=(len(lines) + 0.5, -0.6))

@@ -143,8 +143,9 @@ def _arrow(ax: Axes, plan: Plan, start: str, end: str) -> None:
     else:
         x, to_x = x + WIDTH / 2, to_x - WIDTH / 2
     if start == "vectors":
-        ax.plot([x, plan.fork[0]], [y, plan.fork[1]], color=BLACK, linewidth=1, linestyle="-",
-                zorder=1)  # fmt: skip
+        ax.plot(
+            [x, plan.fork[0]], [y, plan.fork[1]], color=BLACK, linewidth=1, linestyle="-", zorder=1
+        )
         x, y = plan.fork
     ax.annotate("", (to_x, to_y), (x, y), zorder=1, arrowprops={
         "arrowstyle": "-|>", "color": BLACK, "linewidth": 1, "shrinkA": 0, "shrinkB": 0,

@@ -39,8 +39,9 @@ def numbered(shapes: Sequence[Shape], back: int, title: str) -> Figure:
         asked, before = asks - UP * shape.columns + RIGHT, asks - back
         _cells(ax, shape)
         looks: dict[int, dict[str, Any]] = {
-            asks: {"facecolor": style.SKY}, before: {"facecolor": style.ORANGE},
-        }  # fmt: skip
+            asks: {"facecolor": style.SKY},
+            before: {"facecolor": style.ORANGE},
+        }
         for place, look in looks.items():
             ax.add_patch(_square(place, shape, zorder=1, **look))
         ax.add_patch(_square(asked, shape, zorder=3, **FRAME))
@@ -102,11 +103,18 @@ def page(before: int, picture: Shape, after: int, title: str) -> Figure:
     fig, ax = style.figure(7.4, 3.2)
     positions, end = on_page(before, picture, after), before + picture.rows * picture.columns
     ax.axvspan(before - 0.5, end - 0.5, color="#EEEEEE", zorder=0)
-    note(ax, "picture", ((before + end - 1) / 2, 1), (0, -12), ha="center",
-         xycoords=("data", "axes fraction"))  # fmt: skip
+    note(
+        ax,
+        "picture",
+        ((before + end - 1) / 2, 1),
+        (0, -12),
+        ha="center",
+        xycoords=("data", "axes fraction"),
+    )
     for axis, name in enumerate(axis_names(3)):
-        ax.plot(numbers(positions[:, axis]), marker=MARKERS[axis], markersize=4, linewidth=1,
-                label=name)  # fmt: skip
+        ax.plot(
+            numbers(positions[:, axis]), marker=MARKERS[axis], markersize=4, linewidth=1, label=name
+        )
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.yaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set(title=title, xlabel="token, in the order of reading", ylabel="position")
@@ -138,8 +146,14 @@ def axes_of_pairs(
     wavelengths = 2 * torch.pi / frequencies
     for axis, (name, marker) in enumerate(zip(names, MARKERS, strict=False)):
         mine = pairs[of == axis]
-        ax.plot(numbers(mine), numbers(wavelengths[mine]), marker=marker, markersize=5,
-                linestyle="", label=f"{name} ({len(mine)})")  # fmt: skip
+        ax.plot(
+            numbers(mine),
+            numbers(wavelengths[mine]),
+            marker=marker,
+            markersize=5,
+            linestyle="",
+            label=f"{name} ({len(mine)})",
+        )
     ax.set(xlabel="pair", yscale="log")
     ax.yaxis.set_minor_locator(NullLocator())
 
@@ -155,8 +169,15 @@ def layouts(head_dim: int, title: str, size: int) -> Figure:
         axes_of_pairs(ax, scheme.frequencies, scheme.axis_of_pair.tolist(), axis_names(2))
         ax.axhline(2 * torch.pi * (size - 1), color=style.BLACK, linewidth=1, linestyle=":")
         ax.set_title(name, fontsize=10)
-    note(all_axes[0], f"a radian in {size - 1} places", (1, 2 * torch.pi * (size - 1)), (0, -10),
-         fontsize=8, ha="right", xycoords=("axes fraction", "data"))  # fmt: skip
+    note(
+        all_axes[0],
+        f"a radian in {size - 1} places",
+        (1, 2 * torch.pi * (size - 1)),
+        (0, -10),
+        fontsize=8,
+        ha="right",
+        xycoords=("axes fraction", "data"),
+    )
     all_axes[0].set_ylabel("wavelength (places)")
     handles, labels = all_axes[0].get_legend_handles_labels()
     fig.legend(handles, labels, loc="outside lower center", ncols=2, title="axis (pairs)")
@@ -213,12 +234,17 @@ def draw_plane(pairs: int, layout: str, base: float, columns: int = 8) -> Figure
     values = plane(pairs, layout, base, columns)
     fig, ax = style.figure(5.4, 4.0)
     side, top = columns - 0.5, ROWS - 0.5
-    image = ax.imshow(numbers(values), cmap=style.SEQUENTIAL, vmin=0.2, vmax=1.0,
-                      extent=(-side, side, top, -top))  # fmt: skip
+    image = ax.imshow(
+        numbers(values), cmap=style.SEQUENTIAL, vmin=0.2, vmax=1.0, extent=(-side, side, top, -top)
+    )
     fig.colorbar(image, ax=ax, pad=0.02, label="mean cosine", extend="min", shrink=0.8)
-    ax.set(xticks=[1 - columns, 0, columns - 1], yticks=[1 - ROWS, 0, ROWS - 1],
-           xlabel="columns to the right", ylabel="rows down",
-           title=f"The score around one place: {layout}")  # fmt: skip
+    ax.set(
+        xticks=[1 - columns, 0, columns - 1],
+        yticks=[1 - ROWS, 0, ROWS - 1],
+        xlabel="columns to the right",
+        ylabel="rows down",
+        title=f"The score around one place: {layout}",
+    )
     ax.grid(visible=False)
     return fig
 
@@ -277,18 +303,35 @@ def budget(found: Curves, title: str, levels: Mapping[str, float]) -> Figure:
         ax.plot([*of], [_mean(seeds) for seeds in of.values()], label=name, **line)
         for count, seeds in of.items():
             beside = count * 1.04 ** (at - (len(found) - 1) / 2)  # so that no dot hides another
-            ax.plot([beside] * len(seeds), [one.value for one in seeds], linestyle="",
-                    marker=look["marker"], color=look["color"], markersize=5,
-                    markeredgecolor="white", markeredgewidth=0.5)  # fmt: skip
+            ax.plot(
+                [beside] * len(seeds),
+                [one.value for one in seeds],
+                linestyle="",
+                marker=look["marker"],
+                color=look["color"],
+                markersize=5,
+                markeredgecolor="white",
+                markeredgewidth=0.5,
+            )
     for (name, level), dashes in zip(levels.items(), (":", "--"), strict=False):
-        ax.axhline(level, color=style.BLACK, linewidth=1, linestyle=dashes, zorder=1,
-                   label=f"{name} {level:.2f}")  # fmt: skip
+        ax.axhline(
+            level,
+            color=style.BLACK,
+            linewidth=1,
+            linestyle=dashes,
+            zorder=1,
+            label=f"{name} {level:.2f}",
+        )
     steps = [*next(iter(found.values()))]
     ax.set_xscale("log")
     ax.set_xticks(steps, [str(count) for count in steps])
     ax.xaxis.set_minor_locator(NullLocator())
-    ax.set(title=title, xlabel="training steps (lines: means; dots: seeds)",
-           ylabel="share of right answers", ylim=(0, 1.05))  # fmt: skip
+    ax.set(
+        title=title,
+        xlabel="training steps (lines: means; dots: seeds)",
+        ylabel="share of right answers",
+        ylim=(0, 1.05),
+    )
     ax.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return fig
 

@@ -56,8 +56,12 @@ def layers_of_models(models: Mapping[str, Sequence[Layer]], title: str) -> Figur
         for number, layer in enumerate(layers):
             height = 0.34 if layer.window else 0.72
             ax.bar(number, height, 0.8, row - height / 2, **_look(layer, _bases(layers)))
-    ax.set(title=title, xlabel="layer", xlim=(-1, max(map(len, models.values()))),
-           ylim=(len(models) - 0.4, -0.6))  # fmt: skip
+    ax.set(
+        title=title,
+        xlabel="layer",
+        xlim=(-1, max(map(len, models.values()))),
+        ylim=(len(models) - 0.4, -0.6),
+    )
     ax.set_yticks(range(len(models)), list(models))
     _finish(ax, fig)
     return fig
@@ -89,8 +93,13 @@ def keys_of_last(layers: Sequence[Layer], length: int, title: str) -> Figure:
         look = {"color": GREY, "linestyle": "-", "label": "known from layers below"}
         ax.plot([length - 1 - reach, length], [number] * 2, zorder=0, linewidth=1.2, **look)
         ax.text(1.01 * length, number, f"{seen} keys", fontsize=8, va="center")
-    ax.set(title=title, xlabel=f"place in a text of {length} (the last query stands at its end)",
-           ylabel="layer", xlim=(0, length), ylim=(-0.6, len(layers) - 0.4))  # fmt: skip
+    ax.set(
+        title=title,
+        xlabel=f"place in a text of {length} (the last query stands at its end)",
+        ylabel="layer",
+        xlim=(0, length),
+        ylim=(-0.6, len(layers) - 0.4),
+    )
     ax.set_yticks(range(len(layers)))
     _finish(ax, fig)
     return fig
@@ -155,8 +164,11 @@ def _look(layer: Layer, bases: Sequence[float]) -> dict[str, Any]:
     if layer.base is None:
         return {"facecolor": "white", "edgecolor": BLACK, "label": "no positions"}
     lower = layer.base == bases[0]
-    return {"facecolor": BLUE if lower else ORANGE, "edgecolor": BLACK,
-            "label": "rotates" if lower else "rotates, higher base"}  # fmt: skip
+    return {
+        "facecolor": BLUE if lower else ORANGE,
+        "edgecolor": BLACK,
+        "label": "rotates" if lower else "rotates, higher base",
+    }
 
 
 def _finish(ax: Axes, fig: Figure) -> None:

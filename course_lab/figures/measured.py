@@ -122,8 +122,11 @@ def extension_ladder(records: Sequence[Record], title: str, trained: int = 128) 
     ax.set_xscale("log", base=2)
     ax.set_xticks(sorted(factors), [f"{factor:g}" for factor in sorted(factors)])
     ax.xaxis.set_minor_locator(NullLocator())
-    ax.set(title=title, xlabel="stretched by, and measured at that many times the trained length",
-           ylabel=BITS)  # fmt: skip
+    ax.set(
+        title=title,
+        xlabel="stretched by, and measured at that many times the trained length",
+        ylabel=BITS,
+    )
     legend_beside(ax)
     return fig
 
@@ -135,11 +138,15 @@ def tuning(records: Sequence[Record], factor: float, title: str, trained: int = 
         for method, usual in METHODS.items():
             look = {**usual, "label": "unchanged angles"} if method == "unchanged" else usual
             stages = [
-                record for record in records
-                if record.length == length and record.scheme == "rope" and (
+                record
+                for record in records
+                if record.length == length
+                and record.scheme == "rope"
+                and (
                     (record.method == method and record.factor == factor)
-                    or (method == "unchanged" and record.method is None))
-            ]  # fmt: skip
+                    or (method == "unchanged" and record.method is None)
+                )
+            ]
             if any(record.tuned_steps for record in stages):
                 _with_seeds(ax, stages, lambda record: record.tuned_steps, look)
         ax.set(title=f"at {length} bytes", xlabel="steps of tuning")
@@ -168,11 +175,18 @@ def probe_table(reports: Mapping[str, Report], title: str) -> Figure:
     shades = {True: "#D5EFE5", False: "#FBE3C0", None: "#FFFFFF"}
     for row, report in enumerate(reports.values()):
         for column, finding in enumerate(report.values()):
-            ax.fill_between([column, column + 1], row, row + 1, color=shades[finding.good],
-                            edgecolor="#BBBBBB")  # fmt: skip
+            ax.fill_between(
+                [column, column + 1], row, row + 1, color=shades[finding.good], edgecolor="#BBBBBB"
+            )
             words = textwrap.shorten(finding.says, 26, placeholder=" …")
-            ax.text(column + 0.5, row + 0.5, textwrap.fill(words, 10), ha="center", va="center",
-                    fontsize=9.5)  # fmt: skip
+            ax.text(
+                column + 0.5,
+                row + 0.5,
+                textwrap.fill(words, 10),
+                ha="center",
+                va="center",
+                fontsize=9.5,
+            )
     ax.set(xlim=(0, len(probes)), ylim=(len(reports), 0))
     ax.set_xticks(np.arange(len(probes)) + 0.5, [textwrap.fill(name, 10) for name in probes])
     ax.set_yticks(np.arange(len(reports)) + 0.5, list(reports))

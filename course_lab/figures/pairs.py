@@ -31,8 +31,15 @@ def frequencies_by_pair(whole: Tensor, parts: Mapping[str, Tensor], title: str) 
         ax.plot(numbers(turning), label=name, markersize=5, **look)
         still = np.arange(len(turning), count)
         floor = np.full(len(still), lowest / 10 ** (0.5 + 0.7 * row))
-        ax.plot(still, floor, linestyle="none", marker=look["marker"], markersize=5,
-                color=look["color"], markerfacecolor="none")  # fmt: skip
+        ax.plot(
+            still,
+            floor,
+            linestyle="none",
+            marker=look["marker"],
+            markersize=5,
+            color=look["color"],
+            markerfacecolor="none",
+        )
     ax.axhline(lowest / 10**0.6, color=BLACK, linewidth=1, linestyle=":")
     note(ax, "below this line: standing still", (0, lowest / 10**0.6), (0, -3), va="top")
     ax.set(xlim=(-0.7, count - 0.3), ylim=(lowest / 10**2.6, 4))

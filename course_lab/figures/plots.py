@@ -59,9 +59,13 @@ def draw_heat_map(
     signed = cells.min() < 0 if signed is None else signed
     limit = limit or max(abs(cells).max(), 1e-12)
     image = ax.imshow(
-        cells, aspect="auto", interpolation="nearest", vmin=-limit if signed else 0, vmax=limit,
+        cells,
+        aspect="auto",
+        interpolation="nearest",
+        vmin=-limit if signed else 0,
+        vmax=limit,
         cmap=DIVERGING if signed else SEQUENTIAL,
-    )  # fmt: skip
+    )
     ax.grid(visible=False)
     if rows:
         ax.set_yticks(range(len(rows)), rows)

@@ -33,12 +33,18 @@ def real_model(name: str) -> Figure:
     slowed = {method: plain / one.frequencies for method, one in scaled.items()}
     ticks = [2**k for k in range(7)]
     return methods(
-        2 * torch.pi / plain, slowed, f"{name}: {original} tokens, stretched by {factor:g}",
-        "wavelength before (tokens)", "slowed by", xscale="log", yscale="log",
+        2 * torch.pi / plain,
+        slowed,
+        f"{name}: {original} tokens, stretched by {factor:g}",
+        "wavelength before (tokens)",
+        "slowed by",
+        xscale="log",
+        yscale="log",
         marks={"32 turns": original / 32, "4": original / 4, "1 turn": original},
-        yticks=ticks, yticklabels=[str(tick) for tick in ticks],
+        yticks=ticks,
+        yticklabels=[str(tick) for tick in ticks],
         ylim=(0.9, 1.2 * max(float(ratios.max()) for ratios in slowed.values())),
-    )  # fmt: skip
+    )
 
 
 def real_model_words(name: str) -> str:
@@ -88,12 +94,22 @@ def _layers(ax: Axes, groups: Sequence[LayerGroup], title: str) -> None:
     total = max(group.total for group in groups) or 1
     for row, group in enumerate(groups):
         layers = group.layers or tuple(range(total))
-        [line] = ax.plot(layers, [row] * len(layers), marker="s" if group.rotates else "x",
-                         markersize=5, linestyle="")  # fmt: skip
+        [line] = ax.plot(
+            layers,
+            [row] * len(layers),
+            marker="s" if group.rotates else "x",
+            markersize=5,
+            linestyle="",
+        )
         label = f"{group.name}: {_kind(group)}" if group.name else _kind(group)
         ax.text(-0.4, row - 0.25, label, color=line.get_color(), fontsize="small")
-    ax.set(title=title, xlabel="layer", yticks=[], xlim=(-0.7, total - 0.3),
-           ylim=(len(groups) - 0.5, -0.8))  # fmt: skip
+    ax.set(
+        title=title,
+        xlabel="layer",
+        yticks=[],
+        xlim=(-0.7, total - 0.3),
+        ylim=(len(groups) - 0.5, -0.8),
+    )
     ax.grid(visible=False)
     ax.spines["left"].set_visible(False)
 
@@ -116,8 +132,14 @@ def _slowing(ax: Axes, turned: Sequence[LayerGroup]) -> None:
             ax.axvline(table.original_length, color="0.5", linewidth=1, linestyle=":")
     finite = [float(one) for group in turned for one in group.slowed if one < math.inf]
     ticks = [2**k for k in range(1 + math.ceil(math.log2(max(2.0, *finite))))]
-    ax.set(xlabel="wavelength before stretching (tokens); dotted: the trained length",
-           ylabel="slowed by", xscale="log", yscale="log", yticks=ticks,
-           yticklabels=[str(tick) for tick in ticks], ylim=(0.9, 1.2 * ticks[-1]))  # fmt: skip
+    ax.set(
+        xlabel="wavelength before stretching (tokens); dotted: the trained length",
+        ylabel="slowed by",
+        xscale="log",
+        yscale="log",
+        yticks=ticks,
+        yticklabels=[str(tick) for tick in ticks],
+        ylim=(0.9, 1.2 * ticks[-1]),
+    )
     ax.minorticks_off()
     ax.legend()

@@ -38,9 +38,14 @@ def by_place(title: str, settings: Iterable[str] = LOOKS) -> Figure:
         ]
     middles = torch.tensor([start + BLOCK / 2 for start in starts])
     return methods(
-        middles, curves, title, "place in the text (tokens)", "nats per token more than YaRN by 2",
-        height=4.0, marks={f"made for {TRAINED}": TRAINED},
-    )  # fmt: skip
+        middles,
+        curves,
+        title,
+        "place in the text (tokens)",
+        "nats per token more than YaRN by 2",
+        height=4.0,
+        marks={f"made for {TRAINED}": TRAINED},
+    )
 
 
 def by_place_words(settings: Iterable[str] = LOOKS) -> str:
@@ -83,8 +88,11 @@ def where_it_looks(looks: Mapping[str, Float[Tensor, "length length"]], name: st
     for ax, (setting, weights) in zip(axes, looks.items(), strict=True):
         draw_heat_map(ax, weights, 1.0)
         ax.plot([0, len(weights) - 1], [0, len(weights) - 1], color=GREY, linewidth=0.7)
-        ax.set(title=f"{setting}: {one_back(weights):.0%} one back",
-               xlabel="key (place in the text)", ylabel="query")  # fmt: skip
+        ax.set(
+            title=f"{setting}: {one_back(weights):.0%} one back",
+            xlabel="key (place in the text)",
+            ylabel="query",
+        )
     fig.suptitle(f"{name}: where its weight goes (on the line: to the token itself)")
     return fig
 

@@ -69,16 +69,22 @@ class Card(Assessment):
             for name, report in known_findings().items()
         ]
         templates = Environment(
-            loader=PackageLoader("course_lab.figures"), autoescape=True, trim_blocks=True,
+            loader=PackageLoader("course_lab.figures"),
+            autoescape=True,
+            trim_blocks=True,
             undefined=StrictUndefined,
-        )  # fmt: skip
+        )
         return templates.get_template("report_card.html").render(
-            name=self.name, says=self.says(), colour="trouble" if self.trouble else "good",
+            name=self.name,
+            says=self.says(),
+            colour="trouble" if self.trouble else "good",
             picture=base64.b64encode(png(self.figure())).decode(),
-            alt=ALT.format(name=self.name), note=NOTE.format(steps=self.rival_steps),
-            heads=["scheme", *(f"bits at {length}" for length in ENDS), *PROBES], rows=rows,
+            alt=ALT.format(name=self.name),
+            note=NOTE.format(steps=self.rival_steps),
+            heads=["scheme", *(f"bits at {length}" for length in ENDS), *PROBES],
+            rows=rows,
             questions={name: (probes.PROBES[name].__doc__ or "").strip() for name in PROBES},
-        )  # fmt: skip
+        )
 
 
 def report_card(name: str, make: Make, seed: int = 0, steps: int | None = None) -> Card:

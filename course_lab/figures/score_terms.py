@@ -29,9 +29,12 @@ def causal_maps(terms: Mapping[str, Tensor], title: str) -> Figure:
         hidden = np.triu(np.ones_like(cell, dtype=bool), 1)
         ax.set_facecolor("#DDDDDD")
         ax.imshow(
-            np.ma.masked_where(hidden, cell), cmap=DIVERGING, norm=Normalize(-limit, limit),
-            aspect="auto", interpolation="nearest",
-        )  # fmt: skip
+            np.ma.masked_where(hidden, cell),
+            cmap=DIVERGING,
+            norm=Normalize(-limit, limit),
+            aspect="auto",
+            interpolation="nearest",
+        )
         ax.grid(visible=False)
         ax.set_title(f"{name}: blue to red is ±{limit:.1f}", fontsize=10)
         ax.set(xlabel="key (position)", ylabel="query (position)")

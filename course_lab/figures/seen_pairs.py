@@ -65,22 +65,36 @@ def seen_pairs(
     fig, (left, right) = figure(7.8, 3.3, columns=2, layout="none", width_ratios=[1, 1.25])
     fig.subplots_adjust(0.08, 0.24, 0.985, 0.84, wspace=0.75)
     ends = (chosen.start, chosen.start + chosen.length)
-    left.imshow(kinds(chosen), cmap=ListedColormap(COLORS), vmin=0, vmax=3, aspect="auto",
-                interpolation="nearest", extent=(*ends, *ends[::-1]))  # fmt: skip
+    left.imshow(
+        kinds(chosen),
+        cmap=ListedColormap(COLORS),
+        vmin=0,
+        vmax=3,
+        aspect="auto",
+        interpolation="nearest",
+        extent=(*ends, *ends[::-1]),
+    )
     left.grid(visible=False)
     left.set(xlabel="position of the key", ylabel="position of the query")
     patches = [Patch(facecolor=c, edgecolor=BLACK, linewidth=0.5) for c in COLORS]
     fig.legend(patches, KINDS, loc="lower left", ncols=4, fontsize=8)
     for row, (name, values) in enumerate(bits.items()):
         size, face = (9, look["color"]) if name == reading else (6, "white")
-        right.plot(values, [row] * len(values), "o", markersize=size, color=look["color"],
-                   markerfacecolor=face)  # fmt: skip
+        right.plot(
+            values,
+            [row] * len(values),
+            "o",
+            markersize=size,
+            color=look["color"],
+            markerfacecolor=face,
+        )
     right.set_yticks(range(len(bits)), bits)
     right.set(xlim=(1, 6.5), ylim=(len(bits) - 0.5, -0.5), xlabel="bits per byte, a dot a seed")
     right.grid(visible=True, axis="x")
     mean = numbers(bits[reading]).mean()
-    fig.suptitle(f"{NAMES[scheme]}, {reading}: {mean:.2f} bits per byte", x=0.01, ha="left",
-                 fontsize=11)  # fmt: skip
+    fig.suptitle(
+        f"{NAMES[scheme]}, {reading}: {mean:.2f} bits per byte", x=0.01, ha="left", fontsize=11
+    )
     return fig
 
 

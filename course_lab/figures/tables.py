@@ -46,9 +46,11 @@ def rows_and_row(learned: Tensor, sinusoidal: Tensor, p: int, title: str) -> Fig
         right.plot(numbers(similarity[p]), label=name, **line_of(name))
     right.vlines(p, -1.1, 1.1, color=BLACK, linewidth=1, linestyle=":")
     right.set(
-        title=f"Row {p} against all others", xlabel="position", ylabel="similarity",
+        title=f"Row {p} against all others",
+        xlabel="position",
+        ylabel="similarity",
         ylim=(-1.1, 1.6),
-    )  # fmt: skip
+    )
     right.legend(loc="upper right", ncols=2)
     return fig
 

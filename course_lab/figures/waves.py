@@ -26,8 +26,15 @@ def partners(waves: Mapping[str, Waveform], title: str, notes: Sequence[str]) ->
 
     Dots on a path are an eighth of a turn apart; `notes` stand under the paths.
     """
-    fig, axes = figure(1.3 + 2.1 * len(waves), 4.4, rows=2, columns=len(waves), squeeze=False,
-                       sharey="row", height_ratios=(1, 1.7))  # fmt: skip
+    fig, axes = figure(
+        1.3 + 2.1 * len(waves),
+        4.4,
+        rows=2,
+        columns=len(waves),
+        squeeze=False,
+        sharey="row",
+        height_ratios=(1, 1.7),
+    )
     for at, (name, wave) in enumerate(waves.items()):
         _draw_partners(axes[0, at], wave)
         axes[0, at].set(title=name, xlabel="turns")
@@ -58,8 +65,14 @@ def wave_explorer(wave: Waveform, title: str) -> Figure:
     for column, (name, look) in enumerate(_looks().items()):
         axes[0].plot(positions, numbers(rows[:, column]), label=name, markersize=4, **look)
     axes[0].set(xlabel="position (tokens)", ylim=(-1.9, 1.9))
-    axes[0].legend(loc="lower left", bbox_to_anchor=(-0.1, 0.98), ncols=2, fontsize=9,
-                   handlelength=1.5, columnspacing=1)  # fmt: skip
+    axes[0].legend(
+        loc="lower left",
+        bbox_to_anchor=(-0.1, 0.98),
+        ncols=2,
+        fontsize=9,
+        handlelength=1.5,
+        columnspacing=1,
+    )
     _draw_path(axes[1], wave._replace(fastest=None), dots=False)
     axes[1].plot(*numbers(rows.flip(-1).T), "o", color=BLUE, markersize=4)
     axes[1].set(xlabel="partner", ylabel="wave")
@@ -83,8 +96,9 @@ def _looks() -> dict[str, dict[str, Any]]:
 def _draw_partners(ax: Axes, wave: Waveform) -> None:
     rows = wave.encode(ANGLES, 2)  # the one frequency is 1, so positions are angles
     for column, (name, look) in enumerate(_looks().items()):
-        ax.plot(numbers(ANGLES / TURN), numbers(rows[:, column]), label=name,
-                **{**look, "marker": ""})  # fmt: skip
+        ax.plot(
+            numbers(ANGLES / TURN), numbers(rows[:, column]), label=name, **{**look, "marker": ""}
+        )
     ax.set(xticks=[0, 1, 2], ylim=(-1.8, 1.8))
 
 

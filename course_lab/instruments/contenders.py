@@ -192,8 +192,9 @@ def compiled_passes(n: int) -> Works:
     config = DecoderConfig(dim=512, num_layers=1, num_heads=8, hidden_dim=512)
     tokens = torch.zeros(1, n, dtype=torch.long, device=device())
     told: dict[str, Tensor | range] = {
-        AS_TENSOR: torch.arange(n, device=device()), AS_RANGE: range(n),
-    }  # fmt: skip
+        AS_TENSOR: torch.arange(n, device=device()),
+        AS_RANGE: range(n),
+    }
     works: Works = {}
     for name, positions in told.items():
         model = Decoder(config, enc.Rotary(config.head_dim)).to(device())
@@ -223,11 +224,21 @@ def released(config: LlamaConfig, length: int, new: int) -> dict[str, Works]:
     writing: Works = {"ours": write}
     if make := library("transformers", "LlamaForCausalLM"):
         settings = library("transformers", "LlamaConfig")
-        theirs = make(settings(
-            vocab_size=config.vocab_size, hidden_size=config.dim, tie_word_embeddings=True,
-            intermediate_size=config.hidden_dim, num_hidden_layers=config.num_layers,
-            num_attention_heads=config.num_heads, num_key_value_heads=config.kv_heads,
-        )).to(device()).eval()  # fmt: skip
+        theirs = (
+            make(
+                settings(
+                    vocab_size=config.vocab_size,
+                    hidden_size=config.dim,
+                    tie_word_embeddings=True,
+                    intermediate_size=config.hidden_dim,
+                    num_hidden_layers=config.num_layers,
+                    num_attention_heads=config.num_heads,
+                    num_key_value_heads=config.kv_heads,
+                )
+            )
+            .to(device())
+            .eval()
+        )
         reading[HF] = lambda: theirs(tokens, use_cache=True)
         past = theirs(tokens, use_cache=True).past_key_values
 

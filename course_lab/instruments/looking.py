@@ -31,9 +31,10 @@ class Looks(NamedTuple):
 
 @torch.no_grad()
 def layers(
-    model: Decoder, tokens: Int[Tensor, "batch length"],
+    model: Decoder,
+    tokens: Int[Tensor, "batch length"],
     mask: Bool[Tensor, "length length"] | None = None,
-) -> list[Layer]:  # fmt: skip
+) -> list[Layer]:
     """Queries, keys and output of every layer; positions are 0, 1, 2, ... `mask` is `View`'s."""
     place = next(model.parameters()).device
     kept = []
@@ -54,9 +55,10 @@ def layers(
 
 
 def by_layer(
-    model: Decoder, tokens: Int[Tensor, " length"],
+    model: Decoder,
+    tokens: Int[Tensor, " length"],
     mask: Bool[Tensor, "length length"] | None = None,
-) -> Iterator[Looks]:  # fmt: skip
+) -> Iterator[Looks]:
     """What the heads of each layer of a causal model look with, and where, in one text.
 
     A layer's window hides keys here as in the model, and so does `mask`, which is `View`'s. With

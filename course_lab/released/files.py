@@ -138,15 +138,20 @@ def _from_gguf(path: Path) -> _File:
     if say("llama.rope.dimension_count", dim // heads) != dim // heads:
         raise ValueError("it rotates a part of each head: only whole ones are read here")
     config = ReleasedConfig(
-        vocab_size=int(tensors["token_embd.weight"].shape[1]), dim=dim,
-        num_layers=say("llama.block_count"), num_heads=heads,
+        vocab_size=int(tensors["token_embd.weight"].shape[1]),
+        dim=dim,
+        num_layers=say("llama.block_count"),
+        num_heads=heads,
         hidden_dim=say("llama.feed_forward_length"),
         num_kv_heads=say("llama.attention.head_count_kv", heads),
         norm_epsilon=say("llama.attention.layer_norm_rms_epsilon"),
-        name=say("general.name", path.stem), base=base, length=say("llama.context_length", 0),
+        name=say("general.name", path.stem),
+        base=base,
+        length=say("llama.context_length", 0),
         layout="interleaved",  # llama.cpp's converter puts the two columns of a pair side by side
-        frequencies=ladder, tied="output.weight" not in tensors,
-    )  # fmt: skip
+        frequencies=ladder,
+        tied="output.weight" not in tensors,
+    )
     return _File(config, tuple(tensors), get, _spelling(say), 0, (divisors,))
 
 
@@ -185,8 +190,10 @@ def _from_folder(folder: Path) -> _File:
     if said.get("model_type") != "llama":
         raise ValueError(f"its model_type is {said.get('model_type')}: only llama is read here")
     heads, dim, length = (
-        said["num_attention_heads"], said["hidden_size"], said["max_position_embeddings"]
-    )  # fmt: skip
+        said["num_attention_heads"],
+        said["hidden_size"],
+        said["max_position_embeddings"],
+    )
     if said.get("head_dim") not in (None, dim // heads):
         raise ValueError(f"its heads have {said['head_dim']} columns, not {dim} / {heads}")
     rope = {"rope_theta": said.get("rope_theta", 10_000.0)}
@@ -204,13 +211,21 @@ def _from_folder(folder: Path) -> _File:
         return tensor.float()
 
     config = ReleasedConfig(
-        vocab_size=said["vocab_size"], dim=dim, num_layers=said["num_hidden_layers"],
-        num_heads=heads, hidden_dim=said["intermediate_size"],
-        num_kv_heads=said.get("num_key_value_heads") or heads, norm_epsilon=said["rms_norm_eps"],
-        name=said.get("_name_or_path") or folder.name, base=rope["rope_theta"], length=length,
-        layout="half", frequencies=tuple(scaled.frequencies.tolist()),
-        attention_factor=scaled.attention_factor, tied=said.get("tie_word_embeddings", False),
-    )  # fmt: skip
+        vocab_size=said["vocab_size"],
+        dim=dim,
+        num_layers=said["num_hidden_layers"],
+        num_heads=heads,
+        hidden_dim=said["intermediate_size"],
+        num_kv_heads=said.get("num_key_value_heads") or heads,
+        norm_epsilon=said["rms_norm_eps"],
+        name=said.get("_name_or_path") or folder.name,
+        base=rope["rope_theta"],
+        length=length,
+        layout="half",
+        frequencies=tuple(scaled.frequencies.tolist()),
+        attention_factor=scaled.attention_factor,
+        tied=said.get("tie_word_embeddings", False),
+    )
     unused = ("lm_head.weight",) if config.tied else ()
     return _File(config, tuple(where), get, _spelling_of(folder), 1, unused)
 

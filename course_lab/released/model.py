@@ -38,9 +38,12 @@ class ReleasedConfig(LlamaConfig):
     def scheme(self) -> Rotary:
         """The rotation that the model was trained with."""
         return Rotary(
-            self.head_dim, self.base, self.layout, frequencies=self.frequencies or None,
+            self.head_dim,
+            self.base,
+            self.layout,
+            frequencies=self.frequencies or None,
             attention_factor=self.attention_factor,
-        )  # fmt: skip
+        )
 
 
 class Released(Llama):
@@ -49,9 +52,12 @@ class Released(Llama):
     config: ReleasedConfig
 
     def __init__(
-        self, config: ReleasedConfig, weights: dict[str, Tensor], tokenizer: Tokenizer | str,
+        self,
+        config: ReleasedConfig,
+        weights: dict[str, Tensor],
+        tokenizer: Tokenizer | str,
         scheme: PositionScheme | Callable[[int], PositionScheme] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         scheme = scheme or config.scheme()
         if not isinstance(scheme, PositionScheme):
             scheme = [scheme(layer) for layer in range(config.num_layers)].__getitem__

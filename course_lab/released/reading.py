@@ -16,9 +16,12 @@ PIECE = 1024
 
 @torch.no_grad()
 def losses(
-    model: Decoder, tokens: Int[Tensor, " length"], cache: Cache | None = None, start: int = 0,
+    model: Decoder,
+    tokens: Int[Tensor, " length"],
+    cache: Cache | None = None,
+    start: int = 0,
     piece: int = PIECE,
-) -> Float[Tensor, " targets"]:  # fmt: skip
+) -> Float[Tensor, " targets"]:
     """Nats that each token but the first costs, given those before it and those in `cache`.
 
     The cache grows by these tokens; without one, `start` is the position of the first.

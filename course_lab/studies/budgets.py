@@ -145,9 +145,11 @@ def kinds() -> list[Kind[Unit]]:
 
 
 STUDY = Study(
-    "budgets", "The short trainings of the lessons, to ten times their steps (hours).", Unit,
+    "budgets",
+    "The short trainings of the lessons, to ten times their steps (hours).",
+    Unit,
     kinds(),
-)  # fmt: skip
+)
 
 
 # Reading --------------------------------------------------------------------------------------

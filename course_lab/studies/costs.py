@@ -48,13 +48,16 @@ def _models() -> dict[str, Decoder]:
 def _beside_none(values: Mapping[str, float | None]) -> Result:
     """What each scheme costs, and how many times what no position does."""
     plain = values["none"]
-    return Result([
-        {
-            "scheme": name, "value": value if value is None else round(value, 5),
-            "relative": None if value is None or plain is None else round(value / plain, 4),
-        }
-        for name, value in values.items()
-    ])  # fmt: skip
+    return Result(
+        [
+            {
+                "scheme": name,
+                "value": value if value is None else round(value, 5),
+                "relative": None if value is None or plain is None else round(value / plain, 4),
+            }
+            for name, value in values.items()
+        ]
+    )
 
 
 def units_of(kind: str) -> list[Unit]:
@@ -71,13 +74,14 @@ def _counted(unit: Unit) -> list[Any]:
 
 
 STUDY = Study(
-    "costs", "Memory and time of a training step, by batch and length (half an hour).",
+    "costs",
+    "Memory and time of a training step, by batch and length (half an hour).",
     Unit,
     kinds=(
         Kind("memory", units_of, memory, _sizes, _counted),
         Kind("time", units_of, time, _sizes, lambda unit: [costs.step, seconds_per_step]),
     ),
-)  # fmt: skip
+)
 """Times belong to a day and a machine, not to each change of the code."""
 KINDS = tuple(kind.name for kind in STUDY.kinds)
 

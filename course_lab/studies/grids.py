@@ -98,15 +98,29 @@ class Question:
 
 _ON_ROWS_AND_COLUMNS = tuple(name for name in VARIANTS if name != "two axes, aslant")
 QUESTIONS: Mapping[str, Question] = {
-    "letter": Question("which letter stands one up and two to the right?",
-                       grids.letter_at, 300, 1 / grids.LETTERS, _ON_ROWS_AND_COLUMNS),
-    "column": Question("does this letter stand once more in its column?",
-                       grids.pair_in_column, 600, 1 / 2, _ON_ROWS_AND_COLUMNS[:6]),
-    "diagonal": Question("on which diagonal does this letter stand once more?",
-                         grids.pair_on_diagonal, 600, 1 / 2,
-                         ("one number", "two axes, interleaved", "two axes, a ladder each",
-                          "two axes, aslant"), multiples=MULTIPLES[:2]),
-}  # fmt: skip
+    "letter": Question(
+        "which letter stands one up and two to the right?",
+        grids.letter_at,
+        300,
+        1 / grids.LETTERS,
+        _ON_ROWS_AND_COLUMNS,
+    ),
+    "column": Question(
+        "does this letter stand once more in its column?",
+        grids.pair_in_column,
+        600,
+        1 / 2,
+        _ON_ROWS_AND_COLUMNS[:6],
+    ),
+    "diagonal": Question(
+        "on which diagonal does this letter stand once more?",
+        grids.pair_on_diagonal,
+        600,
+        1 / 2,
+        ("one number", "two axes, interleaved", "two axes, a ladder each", "two axes, aslant"),
+        multiples=MULTIPLES[:2],
+    ),
+}
 """Without positions a model cannot know more than chance of a pair: both answers look alike.
 
 Models of the diagonal are trained for three times the lesson's steps, not for ten times.
@@ -146,9 +160,13 @@ def untrained(variant: str, seed: int = 0) -> GridReader:
 
 
 def trained(
-    slug: str, variant: str, seed: int = 0, steps: int | None = None, progress: bool = True,
+    slug: str,
+    variant: str,
+    seed: int = 0,
+    steps: int | None = None,
+    progress: bool = True,
     mask: Tensor | None = None,
-) -> GridReader:  # fmt: skip
+) -> GridReader:
     """The model of a unit, trained here: some seconds for the lesson's own steps (default).
 
     With `mask` it sees from each place only those that this names, until it is trained.
@@ -232,8 +250,11 @@ MASKS: Mapping[str, Callable[[Shape], Tensor]] = {
 def measure(unit: Unit) -> Result:
     """Train the model of `unit`, and examine it in grids of every shape."""
     model = trained(*unit, progress=False)
-    records = [record for shape in shapes_of(unit.question)
-               for record in examined(model, unit.question, shape)]  # fmt: skip
+    records = [
+        record
+        for shape in shapes_of(unit.question)
+        for record in examined(model, unit.question, shape)
+    ]
     return Result(records)
 
 
@@ -244,8 +265,11 @@ def examined(model: GridReader, slug: str, shape: Shape) -> list[Entry]:
     letter that stands SAME_NUMBER places before.
     """
     batch = exam(slug, shape)
-    about = {"rows": shape.rows, "columns": shape.columns,
-             "asked": int((batch.targets != IGNORE).sum())}  # fmt: skip
+    about = {
+        "rows": shape.rows,
+        "columns": shape.columns,
+        "asked": int((batch.targets != IGNORE).sum()),
+    }
 
     def record(changed: str | None = None) -> Entry:
         given = answers(model, batch, shape)
@@ -323,27 +347,46 @@ def as_column(unit: Unit) -> Unit:
 
 
 STUDY = Study(
-    "grids", "Models that read grids of letters, for lesson 18 (two hours).", Unit,
-    kinds=[*(Kind(slug, units_of, measure, settings, code) for slug in QUESTIONS),
-           Kind("multiples", multiples_of, where_yes, lambda unit: settings(as_column(unit)),
-                lambda unit: [*code(as_column(unit)), where_yes, other_places])],
-)  # fmt: skip
+    "grids",
+    "Models that read grids of letters, for lesson 18 (two hours).",
+    Unit,
+    kinds=[
+        *(Kind(slug, units_of, measure, settings, code) for slug in QUESTIONS),
+        Kind(
+            "multiples",
+            multiples_of,
+            where_yes,
+            lambda unit: settings(as_column(unit)),
+            lambda unit: [*code(as_column(unit)), where_yes, other_places],
+        ),
+    ],
+)
 
 
 # Reading ------------------------------------------------------------------------------------------
 
 
 def right(
-    slug: str, variant: str, shape: Shape = TRAINED, steps: int | None = None,
-    changed: str | None = None, of: str = "accuracy",
-) -> list[Measured]:  # fmt: skip
+    slug: str,
+    variant: str,
+    shape: Shape = TRAINED,
+    steps: int | None = None,
+    changed: str | None = None,
+    of: str = "accuracy",
+) -> list[Measured]:
     """The share of right answers of a variant for each seed, after `steps` (default: the lesson's).
 
     `changed` names how the model was changed for this exam; `of` may be "same_number".
     """
     steps = steps or QUESTIONS[slug].steps
-    found = STUDY.records(question=slug, variant=variant, steps=steps, rows=shape.rows,
-                          columns=shape.columns, changed=changed)  # fmt: skip
+    found = STUDY.records(
+        question=slug,
+        variant=variant,
+        steps=steps,
+        rows=shape.rows,
+        columns=shape.columns,
+        changed=changed,
+    )
     return [Measured(r["seed"], steps, r[of], f"{slug} in {shape}") for r in found]
 
 

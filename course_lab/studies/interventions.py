@@ -147,8 +147,10 @@ def bend_ramp(model: Decoder) -> Iterator[Case]:
     }
     for factor in (2, 4, 8):
         length, warmer = factor * TRAINED, METHODS["yarn"](DIM, TRAINED, factor).attention_factor
-        ramps = {name: by_pair(plain, factor, *pair)._replace(attention_factor=warmer)
-                 for name, pair in ends.items()}  # fmt: skip
+        ramps = {
+            name: by_pair(plain, factor, *pair)._replace(attention_factor=warmer)
+            for name, pair in ends.items()
+        }
         ramps["linear in turns"] = yarn(DIM, BASE, factor, TRAINED, ramp="turns")
         ramps["fitted, linear in turns"] = METHODS["yarn"](DIM, TRAINED, factor)
         fitted = (pair_with(turns, TRAINED, DIM) for turns in (4, 0.5))
@@ -166,8 +168,10 @@ def choose_pairs(model: Decoder) -> Iterator[Case]:
     for factor in (2, 4, 8):
         fitted = METHODS["yarn"](DIM, TRAINED, factor)._replace(attention_factor=1.0)
         slow = plain / factor
-        variants = {f"first {kept} kept": with_pairs(ScaledFrequencies(slow), range(kept), plain)
-                    for kept in range(3, 10)}  # fmt: skip
+        variants = {
+            f"first {kept} kept": with_pairs(ScaledFrequencies(slow), range(kept), plain)
+            for kept in range(3, 10)
+        }
         variants |= {
             "1 to 4 turns": METHODS["by_parts"](DIM, TRAINED, factor),
             "0.5 to 4 turns": fitted,
@@ -369,10 +373,13 @@ def weights(unit: Unit) -> Weights[Unit]:
 
 
 STUDY = Study(
-    "interventions", "The zoo's models, with what is said to be a cause changed alone (an hour).",
-    Unit, weights=weights, named=("experiment", "scheme"),
+    "interventions",
+    "The zoo's models, with what is said to be a cause changed alone (an hour).",
+    Unit,
+    weights=weights,
+    named=("experiment", "scheme"),
     kinds=[Kind(name, units_of, measure, settings, code) for name in EXPERIMENTS],
-)  # fmt: skip
+)
 
 
 def changed(experiment: str, variant: str, length: int, scheme: str = "rope") -> list[Measured]:

@@ -87,16 +87,21 @@ def hide(unit: Unit) -> Result:
     """What letters save if the last layer does not see some keys."""
     model, data = zoo.load(unit.pattern, unit.seed), python_source().validation
     last = TIER.config.num_layers - 1
-    return Result([
-        {"hidden": what, **record}
-        for distance in HIDDEN_AT
-        for what in HIDDEN
-        for record in reading.records(
-            changed.hiding(model, last, distance, what), data, {}, [distance],
-            making.READING["draws"],
-        )
-        if record["first"] == "same"
-    ])  # fmt: skip
+    return Result(
+        [
+            {"hidden": what, **record}
+            for distance in HIDDEN_AT
+            for what in HIDDEN
+            for record in reading.records(
+                changed.hiding(model, last, distance, what),
+                data,
+                {},
+                [distance],
+                making.READING["draws"],
+            )
+            if record["first"] == "same"
+        ]
+    )
 
 
 def foretell(unit: Unit) -> Result:
@@ -115,11 +120,13 @@ def foretell(unit: Unit) -> Result:
 def cut(unit: Unit) -> Result:
     """Bits with other windows."""
     model = zoo.load(unit.pattern, unit.seed)
-    return Result([
-        {"windows": name, **record}
-        for name, windows in CUT.items()
-        for record in _bits(changed.with_windows(model, windows), FEW_LENGTHS, FEW_PASSAGES)
-    ])  # fmt: skip
+    return Result(
+        [
+            {"windows": name, **record}
+            for name, windows in CUT.items()
+            for record in _bits(changed.with_windows(model, windows), FEW_LENGTHS, FEW_PASSAGES)
+        ]
+    )
 
 
 # Temperature by position --------------------------------------------------------------------------
@@ -152,11 +159,13 @@ def temperatures() -> Iterator[tuple[str, enc.PositionScheme]]:
 def warm(unit: Unit) -> Result:
     """Bits with a temperature by position in the layers without positions."""
     model = zoo.load(unit.pattern, unit.seed)
-    return Result([
-        {"variant": name, **record}
-        for name, scheme in temperatures()
-        for record in _bits(warmed(model, scheme), FEW_LENGTHS, FEW_PASSAGES)
-    ])  # fmt: skip
+    return Result(
+        [
+            {"variant": name, **record}
+            for name, scheme in temperatures()
+            for record in _bits(warmed(model, scheme), FEW_LENGTHS, FEW_PASSAGES)
+        ]
+    )
 
 
 # Positions taken out after training ---------------------------------------------------------------
@@ -189,10 +198,13 @@ def _bits(model: Decoder, lengths: Iterable[int], passages: int | None = None) -
     data, passages = python_source().validation, passages or PASSAGES
     bits = bits_by_length(model.to(device()).eval(), data, [*lengths], passages)
     return [
-        {"length": length, "bits": [round(value, 4) for value in row.tolist()],
-         "text": text_of(data, passages)}
+        {
+            "length": length,
+            "bits": [round(value, 4) for value in row.tolist()],
+            "text": text_of(data, passages),
+        }
         for length, row in zip(lengths, bits, strict=True)
-    ]  # fmt: skip
+    ]
 
 
 # The study ----------------------------------------------------------------------------------------

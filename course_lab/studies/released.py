@@ -120,9 +120,10 @@ class Held(enc.Rotary):
         actual, instead = (
             turned_q @ turned_k.mT
             for turned_q, turned_k in (
-                self.rotate(q, k, q_positions, k_positions[:seen]), self.rotate(q, k, *held)
+                self.rotate(q, k, q_positions, k_positions[:seen]),
+                self.rotate(q, k, *held),
             )
-        )  # fmt: skip
+        )
         change = torch.where(far[:, :seen], instead - actual, 0.0) / DIM**0.5
         return functional.pad(change, (0, len(k_positions) - int(seen)))
 
@@ -223,18 +224,20 @@ def _mean(values: Tensor) -> float:
 def by_place(unit: Unit) -> Result:
     """What tokens cost by their place in a text of 16 384: a record for each block of 1 024."""
     read = losses(_with(STRETCHED[unit.setting]), tokens(_model(), unit.text, LENGTH))
-    return Result([
-        {"start": BLOCK * i, "nats": _mean(block)} for i, block in enumerate(read.split(BLOCK))
-    ])  # fmt: skip
+    return Result(
+        [{"start": BLOCK * i, "nats": _mean(block)} for i, block in enumerate(read.split(BLOCK))]
+    )
 
 
 def read_alone(unit: Unit) -> Result:
     """What the second half of a text costs if it is all that the model reads: blocks of 1 024."""
     read = losses(_with(STRETCHED[unit.setting]), tokens(_model(), unit.text, LENGTH)[TRAINED:])
-    return Result([
-        {"start": TRAINED + BLOCK * i, "nats": _mean(block)}
-        for i, block in enumerate(read.split(BLOCK))
-    ])  # fmt: skip
+    return Result(
+        [
+            {"start": TRAINED + BLOCK * i, "nats": _mean(block)}
+            for i, block in enumerate(read.split(BLOCK))
+        ]
+    )
 
 
 def when_changed(unit: Unit) -> Result:
@@ -244,9 +247,9 @@ def when_changed(unit: Unit) -> Result:
         read = losses(_model(), text, start=int(unit.setting.split()[-1]))
     else:
         read = losses(_with(CHANGED[unit.setting]), text)
-    return Result([
-        {"start": start, "nats": _mean(read[start : start + BLOCK])} for start in (0, BLOCK)
-    ])  # fmt: skip
+    return Result(
+        [{"start": start, "nats": _mean(read[start : start + BLOCK])} for start in (0, BLOCK)]
+    )
 
 
 @torch.no_grad()
@@ -265,9 +268,9 @@ def when_removed(unit: Unit) -> Result:
     """What the first 2 048 tokens of a text cost if some pairs are left out of all scores."""
     changed = removed(_model(), REMOVED[unit.setting])
     read = losses(changed, tokens(_model(), unit.text, SHORT))
-    return Result([
-        {"start": start, "nats": _mean(read[start : start + BLOCK])} for start in (0, BLOCK)
-    ])  # fmt: skip
+    return Result(
+        [{"start": start, "nats": _mean(read[start : start + BLOCK])} for start in (0, BLOCK)]
+    )
 
 
 def in_front(unit: Unit) -> Result:
@@ -318,8 +321,11 @@ def _told(unit: Unit, contexts: Mapping[int, Sequence[int]]) -> Result:
         never = _placed([0], draw)[0]
         for secret in placed:
             order = torch.randperm(len(secret.rare), generator=draw)
-            endings = {"same": secret.rare, "another order": secret.rare[order],
-                       "never told": never.rare}  # fmt: skip
+            endings = {
+                "same": secret.rare,
+                "another order": secret.rare[order],
+                "never told": never.rare,
+            }
             copied = {
                 f"copy, {name}": _mean(losses(model, ending, at_this_place(cache))[1:])
                 for name, ending in endings.items()
@@ -337,10 +343,12 @@ def when_held(unit: Unit) -> Result:
     text, cache = tokens(_model(), unit.text, TRAINED + 4 * BLOCK), Cache()
     losses(_model(), text[:TRAINED], cache)  # no key is far yet
     read = losses(_model().with_scheme(Held(*HOLDING[unit.setting])), text[TRAINED:], cache, HELD)
-    return Result([
-        {"start": TRAINED + BLOCK * i, "nats": _mean(block)}
-        for i, block in enumerate(read.split(BLOCK))
-    ])  # fmt: skip
+    return Result(
+        [
+            {"start": TRAINED + BLOCK * i, "nats": _mean(block)}
+            for i, block in enumerate(read.split(BLOCK))
+        ]
+    )
 
 
 def heads(unit: Unit) -> Result:
@@ -373,9 +381,11 @@ def without_heads(unit: Unit) -> Result:
     as many others of the same layers. The text itself is read as well.
     """
     text = tokens(_model(), unit.text, BLOCK)
-    back = [(looking.one_back(of), layer, head)
-            for layer, (_, _, weights) in enumerate(looking.by_layer(_model(), text))
-            for head, of in enumerate(weights)]  # fmt: skip
+    back = [
+        (looking.one_back(of), layer, head)
+        for layer, (_, _, weights) in enumerate(looking.by_layer(_model(), text))
+        for head, of in enumerate(weights)
+    ]
     chosen = sorted(back, reverse=True)[:HEADS]
     draw = torch.Generator().manual_seed(TEXTS.index(unit.text))
     secrets, records = _placed([100] * 4, draw), []
@@ -388,8 +398,9 @@ def without_heads(unit: Unit) -> Result:
         for secret in secrets:
             again = torch.cat([text[:500], secret.rare, text[500:600], secret.rare])
             copied.append(losses(model, again)[-19:].mean())
-        records.append({"draw": number, "copy": _mean(torch.stack(copied)),
-                        "nats": _mean(losses(model, text))})  # fmt: skip
+        records.append(
+            {"draw": number, "copy": _mean(torch.stack(copied)), "nats": _mean(losses(model, text))}
+        )
     return Result(records)
 
 
@@ -480,8 +491,9 @@ def _paid_and_seen(
     """What the last 512 tokens cost, and the mean weight that they give to each key."""
     scores = _model()(text[None], range(len(text)), seen)[0]
     nats = functional.cross_entropy(scores[-LAST - 1 : -1], text[-LAST:], reduction="none")
-    weights = [look.weights[:, -LAST:].mean(dim=(0, 1))
-               for look in looking.by_layer(_model(), text, seen)]  # fmt: skip
+    weights = [
+        look.weights[:, -LAST:].mean(dim=(0, 1)) for look in looking.by_layer(_model(), text, seen)
+    ]
     return _mean(nats), torch.stack(weights).mean(dim=0)
 
 
@@ -591,8 +603,9 @@ def read(question: str, setting: str, field: str = "nats", **where: Any) -> list
     """
     found: dict[str, list[float]] = {text: [] for text in TEXTS}
     for record in STUDY.records(question=question, setting=setting):
-        if all(record[k] in v if isinstance(v, range) else record[k] == v
-               for k, v in where.items()):  # fmt: skip
+        if all(
+            record[k] in v if isinstance(v, range) else record[k] == v for k, v in where.items()
+        ):
             found[record["text"]].append(record[field])
     if not all(found.values()):
         raise CourseError(f"{question}, {setting} was not measured for {where}: {STUDY.again}")

@@ -27,9 +27,15 @@ from course_lib.errors import CourseError
 from course_lib.model import DecoderConfig
 
 TIER = zoo.Tier(
-    "short", DecoderConfig(dim=64, num_layers=2, num_heads=2, hidden_dim=128), length=64,
-    batch=16, steps=200, learning_rate=1e-2, dtype="float32", lengths=(64, 128, 256, 512),
-)  # fmt: skip
+    "short",
+    DecoderConfig(dim=64, num_layers=2, num_heads=2, hidden_dim=128),
+    length=64,
+    batch=16,
+    steps=200,
+    learning_rate=1e-2,
+    dtype="float32",
+    lengths=(64, 128, 256, 512),
+)
 LONGER = 2000  # steps: ten times as many
 SEEDS = (0, 1, 2)
 CURVE = 10  # training steps to a point of the curve
@@ -152,15 +158,19 @@ def _probed(part: str) -> list[Unit]:
 def _whole(part: str) -> list[Unit]:
     return [
         Unit(part, name, seed, steps)
-        for steps in (TIER.steps, LONGER) for name in zoo.RECIPES for seed in SEEDS
-    ]  # fmt: skip
+        for steps in (TIER.steps, LONGER)
+        for name in zoo.RECIPES
+        for seed in SEEDS
+    ]
 
 
 def _sliced(part: str) -> list[Unit]:
     return [
         Unit(part, name, seed, SLICED_STEPS, size)
-        for name in SLICED for size in SLICES for seed in SEEDS
-    ]  # fmt: skip
+        for name in SLICED
+        for size in SLICES
+        for seed in SEEDS
+    ]
 
 
 def _settings(unit: Unit) -> Entry:
@@ -177,13 +187,15 @@ def _probed_with(unit: Unit) -> list[Any]:
 
 
 STUDY = Study(
-    "report-card", "What a report card sets beside a scheme of your own (an hour).", Unit,
+    "report-card",
+    "What a report card sets beside a scheme of your own (an hour).",
+    Unit,
     kinds=(
         Kind("probes", _probed, probe, _settings, _probed_with),
         Kind("schemes", _whole, train, _settings, _trained_with),
         Kind("slices", _sliced, train_on_slice, _settings, _trained_with),
     ),
-)  # fmt: skip
+)
 
 
 # Reading --------------------------------------------------------------------------------------

@@ -183,9 +183,12 @@ class Study(Generic[Unit]):
     # Making
 
     def make(
-        self, units: Iterable[Unit] | None = None, jobs: int = 1, scheduler: str = "",
+        self,
+        units: Iterable[Unit] | None = None,
+        jobs: int = 1,
+        scheduler: str = "",
         recheck: int = 0,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Measure what is missing of `units` (default: all): first trainings, then what needs them.
 
         `jobs` at a time in processes of this machine, or on the Dask cluster at `scheduler`, which
@@ -233,7 +236,7 @@ class Study(Generic[Unit]):
             for unit in todo
             if unit in before
             and fit({**before[unit]["settings"], "code": ""}, {**self.today(unit), "code": ""})
-        ]  # fmt: skip
+        ]
         here = [unit for unit in stale if not self.weights or self.weights(unit).path.exists()]
         quick = sorted(here, key=lambda unit: before[unit].get("seconds", 0.0))
         quick = quick[: (len(quick) + 1) // 2]

@@ -59,10 +59,15 @@ def train_one(unit: Unit) -> Result:
     model = build(unit.scheme, tier, unit.seed).to(device())
     checkpoint = Checkpoint(WORK / f"{tier.name}-{unit.scheme}-{unit.seed}.pt", resume=True)
     losses = train(
-        model, next_byte(python_source().train, tier.length, tier.batch), tier.steps,
-        tier.learning_rate, unit.seed, progress=False, checkpoint=checkpoint,
+        model,
+        next_byte(python_source().train, tier.length, tier.batch),
+        tier.steps,
+        tier.learning_rate,
+        unit.seed,
+        progress=False,
+        checkpoint=checkpoint,
         dtype=getattr(torch, tier.dtype),
-    )  # fmt: skip
+    )
     keep(model, unit.scheme, unit.seed, weights(unit).path)
     curve = torch.tensor(losses).view(-1, CURVE).mean(dim=1) / math.log(2)
     about = {"beyond": zoo.recipe(unit.scheme).beyond, "parameters": model.num_parameters}
@@ -127,9 +132,16 @@ def _records(model: torch.nn.Module, unit: Unit, step: int, lengths: Sequence[in
 
 def _record(unit: Unit, step: int, length: int, bits: torch.Tensor) -> Entry:
     record = Record(
-        unit.scheme, unit.tier, unit.seed, unit.method, unit.factor, step, length,
-        tuple(_rounded(bits.tolist())), text_of(python_source().validation, PASSAGES),
-    )  # fmt: skip
+        unit.scheme,
+        unit.tier,
+        unit.seed,
+        unit.method,
+        unit.factor,
+        step,
+        length,
+        tuple(_rounded(bits.tolist())),
+        text_of(python_source().validation, PASSAGES),
+    )
     return record._asdict()
 
 

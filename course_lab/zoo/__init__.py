@@ -201,9 +201,11 @@ def build(name: str, tier: Tier, seed: int = 0) -> Decoder:
 
 
 def build_around(
-    make: Make, config: DecoderConfig, seed: int = 0,
+    make: Make,
+    config: DecoderConfig,
+    seed: int = 0,
     layers: Mapping[str, Any] = MappingProxyType({}),
-) -> Decoder:  # fmt: skip
+) -> Decoder:
     """An untrained model with the scheme that `make(config)` returns.
 
     `layers` are further arguments of `Decoder`. For one seed, the weights outside the scheme are
@@ -283,10 +285,12 @@ def results() -> list[Record]:
     """Everything that was measured, one record for each model, method and length."""
     try:
         return [
-            Record(**{name: r[name] for name in Record._fields if name != "bits"},
-                   bits=tuple(r["bits"]))
+            Record(
+                **{name: r[name] for name in Record._fields if name != "bits"},
+                bits=tuple(r["bits"]),
+            )
             for r in every_record(entries())
-        ]  # fmt: skip
+        ]
     except KeyError:
         raise ZooError(f"zoo.json is from another version of the course: {AGAIN}") from None
 

@@ -150,11 +150,18 @@ def answers(slug: str) -> tuple[Answer, ...]:
                 named = NAMED.search(source) if lines else None
                 found.append(
                     Answer(
-                        slug, f"{slug}-{len(found) + 1}", what == "right", source, given,
-                        what == "variation", "" if lines else more, said.get("because", ""),
-                        named[1] if named else said.get("named", ""), said.get("relabelled", ""),
+                        slug,
+                        f"{slug}-{len(found) + 1}",
+                        what == "right",
+                        source,
+                        given,
+                        what == "variation",
+                        "" if lines else more,
+                        said.get("because", ""),
+                        named[1] if named else said.get("named", ""),
+                        said.get("relabelled", ""),
                     )
-                )  # fmt: skip
+                )
     return tuple(found)
 
 
@@ -167,9 +174,11 @@ def equal(slug: str) -> dict[str, str]:
     """Mutants of the solution that are right after all: how the change ends, to the reason."""
     return {
         change: notes(text)["because"]
-        for what, _, text in parts(slug) if what == "equal"
-        for key, change in NOTE.findall(text) if key == "change"
-    }  # fmt: skip
+        for what, _, text in parts(slug)
+        if what == "equal"
+        for key, change in NOTE.findall(text)
+        if key == "change"
+    }
 
 
 @cache

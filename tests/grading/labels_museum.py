@@ -96,9 +96,7 @@ def scores_at(positions, heads=2, texts=2, compared=(slice(None), slice(None))):
         apart = (at[..., :, None] - at[..., None, :]).reshape(-1, 1, *[at.shape[-1]] * 2)
         expected = 2 * (apart[..., None] * rotary_frequencies(8)).cos().sum(dim=-1).float()
         scores = turned @ turned.mT
-        assert torch.allclose(
-            scores[compared], expected.expand_as(scores)[compared], atol=1e-2
-        )  # fmt: skip
+        assert torch.allclose(scores[compared], expected.expand_as(scores)[compared], atol=1e-2)
 
     return test
 
@@ -230,10 +228,13 @@ def scores_from(first, step=1, heads=4, kv_heads=2):
 
         def scores(pair, layout):
             q, k = (
-                rotate((x @ w.T).unflatten(-1, (-1, 8)).transpose(0, 1),
-                       *rotation_table(rotary_frequencies(8), at), layout=layout)
+                rotate(
+                    (x @ w.T).unflatten(-1, (-1, 8)).transpose(0, 1),
+                    *rotation_table(rotary_frequencies(8), at),
+                    layout=layout,
+                )
                 for w in pair
-            )  # fmt: skip
+            )
             return q @ k.repeat_interleave(heads // kv_heads, dim=0).mT
 
         got = scores(convert(*weights, heads, kv_heads), "half")

@@ -178,8 +178,9 @@ def passing(slug: str) -> tuple[int, list[str]]:
     changed = dict(mutants(answers[slug]))
     names = {f"{slug}: {what}": what for what in changed}
     chosen = {names[one] for one in sample(names, os.environ.get("COURSE_SAMPLE", ALL))}
-    passed = [what for what in changed if what in chosen
-              and passes(EXERCISES[slug], setup, changed[what])]  # fmt: skip
+    passed = [
+        what for what in changed if what in chosen and passes(EXERCISES[slug], setup, changed[what])
+    ]
     return len(chosen), passed
 
 

@@ -41,8 +41,12 @@ def test_grading_writes_every_report_and_says_full_points_by_its_status(
     report = json.loads(files["json"].read_text())
     assert list(report) == ["points", "max_points", "notebooks"]
     assert list(report["notebooks"][0]) == [
-        "notebook", "path", "points", "max_points", "exercises",
-    ]  # fmt: skip
+        "notebook",
+        "path",
+        "points",
+        "max_points",
+        "exercises",
+    ]
     assert all(list(one) == FIELDS for one in report["notebooks"][0]["exercises"])
     assert report["points"] == report["max_points"] == 6
     assert "6 of 6 points" in capsys.readouterr().out

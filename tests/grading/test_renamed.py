@@ -67,10 +67,14 @@ def test_cells_get_today_s_ids_and_words_stay() -> None:
         Cell("", "pass"),
     ]
     assert renamed.as_today(old) == [
-        Cell("answer-scale-1", "check('scale-1', f)", "code",
-             {"nbgrader": {"grade_id": "answer-scale-1", "points": 2}}),
+        Cell(
+            "answer-scale-1",
+            "check('scale-1', f)",
+            "code",
+            {"nbgrader": {"grade_id": "answer-scale-1", "points": 2}},
+        ),
         *old[1:],
-    ]  # fmt: skip
+    ]
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "solutions").glob("*.ipynb")), ids=lambda p: p.stem)
@@ -131,8 +135,13 @@ def test_an_update_asks_the_release_that_was_pulled_for_its_names(tmp_path: Path
     git(tmp_path, "clone", "-q", upstream, mine)
     save(mine / "exercises" / old.name, cells)
     old.unlink()
-    save(new, [{**one, "source": "pass"} if one["id"].startswith("answer") else one
-               for one in solved(["scale-1", "scale-2"])])  # fmt: skip
+    save(
+        new,
+        [
+            {**one, "source": "pass"} if one["id"].startswith("answer") else one
+            for one in solved(["scale-1", "scale-2"])
+        ],
+    )
     names = upstream / "course_grading" / "sheets" / "renamed.py"
     empty = "EXERCISES: dict[str, str] = {}"
     assert empty in names.read_text()
@@ -141,8 +150,13 @@ def test_an_update_asks_the_release_that_was_pulled_for_its_names(tmp_path: Path
     git(upstream, "commit", "-qm", "a release with other names")
 
     update = ["course_grading.cli", "update", "--exercises", "exercises"]
-    done = subprocess.run([sys.executable, "-P", "-m", *update], cwd=mine, capture_output=True,
-                          text=True, env={**os.environ, "PYTHONPATH": str(mine)})  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", *update],
+        cwd=mine,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(mine)},
+    )
     assert done.returncode == 0 and f"{old.name}: 2 answers in {NAME}; " in done.stdout
     now = {one.id: one.source for one in notebooks.read(mine / "exercises" / NAME)}
     assert [now["answer-scale-1"], now["answer-scale-2"]] == [*answers.values()]

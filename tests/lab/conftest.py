@@ -32,16 +32,24 @@ def look(scheme, seed):
 @pytest.fixture
 def measured_zoo(tmp_path, monkeypatch):
     """Two seeds of two schemes, 0.2 apart, and RoPE stretched and tuned."""
-    records = [record(s, seed, n, 2 + 0.2 * seed) for s in ("rope", "none") for seed in (0, 1)
-               for n in LENGTHS]  # fmt: skip
+    records = [
+        record(s, seed, n, 2 + 0.2 * seed)
+        for s in ("rope", "none")
+        for seed in (0, 1)
+        for n in LENGTHS
+    ]
     for method in [m for m in stretching.METHODS if m != "unchanged"] + ["longrope"]:
         for factor in (2.0, 4.0, 8.0, 16.0):
             reached = int(128 * factor)
-            records += [record("rope", 0, n, factor, method, factor)
-                        for n in (128, reached, 2 * reached)]  # fmt: skip
+            records += [
+                record("rope", 0, n, factor, method, factor) for n in (128, reached, 2 * reached)
+            ]
     for method in ("unchanged", "yarn"):
-        records += [record("rope", 0, n, 1.5 + 10 / steps, method, 4.0, steps)
-                    for steps in (50, 100) for n in (128, 512, 1024)]  # fmt: skip
+        records += [
+            record("rope", 0, n, 1.5 + 10 / steps, method, 4.0, steps)
+            for steps in (50, 100)
+            for n in (128, 512, 1024)
+        ]
     monkeypatch.setattr(zoo, "HERE", tmp_path)
     runs = [make(s, seed) for s in ("rope", "none") for seed in (0, 1) for make in (run, look)]
     store(runs, records)

@@ -18,15 +18,21 @@ from course_lib.model import DecoderConfig
 
 TINY = Question(
     "which token stood one before?",
-    partial(tasks.steps_back, 1, 4), DecoderConfig(4, 8, num_layers=1, num_heads=1, hidden_dim=8),
-    length=6, batch=4, steps=2, multiples=(1, 3), chance=1 / 4, lengths=(12,),
+    partial(tasks.steps_back, 1, 4),
+    DecoderConfig(4, 8, num_layers=1, num_heads=1, hidden_dim=8),
+    length=6,
+    batch=4,
+    steps=2,
+    multiples=(1, 3),
+    chance=1 / 4,
+    lengths=(12,),
     bins=questions.places,
     variants={
         "no position": Variant(questions.none),
         "RoPE": Variant(questions.rope, stretches=("interpolation",)),
         "RoPE, 2 layers": Variant(questions.rope, {"num_layers": 2}),
     },
-)  # fmt: skip
+)
 
 
 @pytest.fixture
@@ -98,9 +104,15 @@ def test_accuracies_are_read_by_variant_seed_by_seed(tiny):
         assert list(found) == list(TINY.variants)
         for name, shares in found.items():
             for seed, share in enumerate(shares):
-                [record] = [r for r in stored if r["variant"] == name and r["seed"] == seed
-                            and r["steps"] == (steps or 2) and r["length"] == (length or 6)
-                            and r["method"] is None]  # fmt: skip
+                [record] = [
+                    r
+                    for r in stored
+                    if r["variant"] == name
+                    and r["seed"] == seed
+                    and r["steps"] == (steps or 2)
+                    and r["length"] == (length or 6)
+                    and r["method"] is None
+                ]
                 assert record["accuracy"] == share
     assert list(budgets.accuracies("one-back", 6, 12, "interpolation")) == ["RoPE"]
     assert budgets.accuracies("one-back", steps=4) == {}

@@ -77,8 +77,11 @@ def test_each_scheme_is_set_beside_no_position(small):
 
 
 def test_the_shipped_memory_is_what_models_keep_today():
-    shipped = {(r["batch"], r["length"], r["scheme"]): r["value"] for r in costs.results()
-               if r["kind"] == "memory"}  # fmt: skip
+    shipped = {
+        (r["batch"], r["length"], r["scheme"]): r["value"]
+        for r in costs.results()
+        if r["kind"] == "memory"
+    }
     assert len(shipped) == len(costs.BATCHES) * len(costs.LENGTHS) * len(zoo.RECIPES)
     for name in zoo.RECIPES:
         kept = bytes_kept_at(zoo.build(name, zoo.TIERS["small"]), 8, 512)
@@ -89,8 +92,11 @@ def test_the_shipped_memory_is_what_models_keep_today():
 
 
 def test_the_shipped_times_are_whole():
-    timed = {(r["batch"], r["length"], r["scheme"]): r["value"] for r in costs.results()
-             if r["kind"] == "time"}  # fmt: skip
+    timed = {
+        (r["batch"], r["length"], r["scheme"]): r["value"]
+        for r in costs.results()
+        if r["kind"] == "time"
+    }
     assert {*timed} == {*product(costs.BATCHES, costs.LENGTHS, zoo.RECIPES)}
     assert {where[:2] for where, value in timed.items() if value is None} <= {(32, 2048)}
 

@@ -132,9 +132,10 @@ def test_a_sliding_window_agrees_with_a_loop(length, stride):
         sum(
             sum(prices(model, RANDOM, start + end - length, length)[length - stride :])
             for end in range(stride, 65, stride)
-        ) / 64
+        )
+        / 64
         for start in places(RANDOM, 3)
-    ]  # fmt: skip
+    ]
     found = sliding_bits(model, RANDOM, length, stride, passages=3)
     torch.testing.assert_close(found, torch.tensor(expected), atol=1e-4, rtol=0)
 

@@ -155,8 +155,11 @@ def test_a_seed_that_is_not_shipped_says_what_makes_it():
 
 def test_what_is_shipped_is_what_was_measured():
     for name in zoo.LAYERED_SHIPPED:
-        [found] = [r for r in layers.STUDY.results()
-                   if r["unit"] == {"kind": "measured", "pattern": name, "seed": 0}]  # fmt: skip
+        [found] = [
+            r
+            for r in layers.STUDY.results()
+            if r["unit"] == {"kind": "measured", "pattern": name, "seed": 0}
+        ]
         assert found["settings"]["weights"] == checksum(zoo.weights_path(name, 0))
 
 

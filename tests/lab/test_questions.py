@@ -59,8 +59,10 @@ def test_models_start_from_the_same_weights_but_their_scheme_s():
     one, other = (questions.model_for("recall", name, seed=2) for name in ("RoPE", "T5 bias"))
     rope, t5 = one.state_dict(), other.state_dict()
     assert all(torch.equal(rope[key], t5[key]) for key in rope)
-    assert not torch.equal(rope["embedding.weight"], questions.model_for(
-        "recall", "RoPE", seed=1).state_dict()["embedding.weight"])  # fmt: skip
+    assert not torch.equal(
+        rope["embedding.weight"],
+        questions.model_for("recall", "RoPE", seed=1).state_dict()["embedding.weight"],
+    )
 
 
 def test_recall_is_asked_of_all_ten():

@@ -23,9 +23,9 @@ class Knowing(nn.Module):
 
     def forward(self, tokens, positions):
         assert torch.equal(positions, torch.arange(tokens.shape[1]))
-        guesses = torch.stack([
-            torch.stack([self.guess(row[: i + 1]) for i in range(len(row))]) for row in tokens
-        ])  # fmt: skip
+        guesses = torch.stack(
+            [torch.stack([self.guess(row[: i + 1]) for i in range(len(row))]) for row in tokens]
+        )
         return (self.rest / 256 + (1 - self.rest) * guesses).log()
 
 

@@ -97,8 +97,10 @@ def test_a_model_without_a_tokenizer_says_so_when_it_is_asked(tmp_path):
 
 
 OUTSIDE = {
-    "token_embd": "model.embed_tokens", "output_norm": "model.norm", "output": "lm_head",
-}  # fmt: skip
+    "token_embd": "model.embed_tokens",
+    "output_norm": "model.norm",
+    "output": "lm_head",
+}
 INSIDE = {
     "attn_norm": "input_layernorm", "attn_q": "self_attn.q_proj", "attn_k": "self_attn.k_proj",
     "attn_v": "self_attn.v_proj", "attn_output": "self_attn.o_proj",
@@ -221,12 +223,17 @@ def theirs(model):
     """Transformers' own code with the weights of the file, in transformers' order of columns."""
     c = model.config
     sizes = LlamaConfig(
-        vocab_size=c.vocab_size, hidden_size=c.dim, intermediate_size=c.hidden_dim,
-        num_hidden_layers=c.num_layers, num_attention_heads=c.num_heads,
-        num_key_value_heads=c.num_kv_heads, max_position_embeddings=c.length,
-        rms_norm_eps=c.norm_epsilon, tie_word_embeddings=True,
+        vocab_size=c.vocab_size,
+        hidden_size=c.dim,
+        intermediate_size=c.hidden_dim,
+        num_hidden_layers=c.num_layers,
+        num_attention_heads=c.num_heads,
+        num_key_value_heads=c.num_kv_heads,
+        max_position_embeddings=c.length,
+        rms_norm_eps=c.norm_epsilon,
+        tie_word_embeddings=True,
         rope_parameters={"rope_type": "default", "rope_theta": c.base},
-    )  # fmt: skip
+    )
     reader = gguf.GGUFReader(installed())
     given = {t.name: torch.tensor(gguf.dequantize(t.data, t.tensor_type)) for t in reader.tensors}
     weights = {}

@@ -108,8 +108,9 @@ def test_the_page_says_what_training_costs(measured_zoo, monkeypatch):
 
     records = [
         *(cost("memory", batch, 512, "shaw", 2.0 + batch) for batch in (8, 1)),
-        cost("time", 1, 512, "shaw", 1.25), cost("time", 1, 2048, "shaw", None),
-    ]  # fmt: skip
+        cost("time", 1, 512, "shaw", 1.25),
+        cost("time", 1, 2048, "shaw", None),
+    ]
     monkeypatch.setattr(costs, "results", lambda: records)
     page = report()
     assert "| 512 bytes, batch 1 | 512 bytes, batch 8 |" in page

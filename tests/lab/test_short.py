@@ -45,9 +45,17 @@ def test_a_loss_that_is_no_number_ends_the_run():
 def tiny(monkeypatch, tmp_path):
     """Trainings of a few steps on a few passages, whose results lie in a folder of their own."""
     monkeypatch.setattr(short, "STUDY", replace(short.STUDY, folder=tmp_path))
-    monkeypatch.setattr(short, "TIER", replace(
-        short.TIER, config=replace(short.TIER.config, dim=16), steps=10, length=32, lengths=(32,)
-    ))  # fmt: skip
+    monkeypatch.setattr(
+        short,
+        "TIER",
+        replace(
+            short.TIER,
+            config=replace(short.TIER.config, dim=16),
+            steps=10,
+            length=32,
+            lengths=(32,),
+        ),
+    )
     for name, value in {
         "LONGER": 20, "SLICED_STEPS": 40, "PASSAGES": 2, "GLANCED": 1, "SEEDS": (0, 1),
         "SLICES": (20_000,), "SLICED": {"rope": short.known("rope")},
@@ -102,12 +110,16 @@ def test_the_stored_results_are_of_these_settings_and_of_all():
             assert len(trained) == len(short.SEEDS)
             assert all(list(run["passages"]) == list(short.TIER.lengths) for run in trained)
             assert all(len(run["curve"]) == steps // short.CURVE for run in trained)
-            assert all(len(bits) == short.PASSAGES for run in trained
-                       for bits in run["passages"].values())  # fmt: skip
+            assert all(
+                len(bits) == short.PASSAGES for run in trained for bits in run["passages"].values()
+            )
     for by_size in short.slices().values():
         assert [len(runs) for runs in by_size.values()] == [len(short.SEEDS)] * len(short.SLICES)
-        assert all(len(seen) == short.SLICED_STEPS // short.LOOK
-                   for runs in by_size.values() for seen in runs)  # fmt: skip
+        assert all(
+            len(seen) == short.SLICED_STEPS // short.LOOK
+            for runs in by_size.values()
+            for seen in runs
+        )
 
 
 @pytest.mark.parametrize("name", ["rope", "none"])

@@ -70,12 +70,21 @@ def test_runs_with_holes_hide_half_of_long_runs():
     assert abs(changes - 1 / 8 * 4 / 5) < 0.02, "a new run has another letter four times in five"
 
 
-@pytest.mark.parametrize("guess, read", [
-    (tasks.nearest_letter, lambda row, at: min(
-        (abs(at - i), i, token) for i, token in enumerate(row) if token < 3)[2]),
-    (tasks.commonest_letter, lambda row, at: max(
-        range(3), key=lambda letter: (row.count(letter), -letter))),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "guess, read",
+    [
+        (
+            tasks.nearest_letter,
+            lambda row, at: min(
+                (abs(at - i), i, token) for i, token in enumerate(row) if token < 3
+            )[2],
+        ),
+        (
+            tasks.commonest_letter,
+            lambda row, at: max(range(3), key=lambda letter: (row.count(letter), -letter)),
+        ),
+    ],
+)
 def test_a_letter_is_guessed_from_those_that_are_visible(guess, read):
     batch = drawn(tasks.runs_with_holes(15, run=4, letters=3, batch=50))
     guesses = guess(batch, letters=3)
@@ -83,8 +92,11 @@ def test_a_letter_is_guessed_from_those_that_are_visible(guess, read):
     for row in seen:
         tokens = batch.tokens[row].tolist()
         assert guesses[row].tolist() == [read(tokens, at) for at in range(15)]
-    asked = [(g, t) for g, t in zip(guesses.flatten().tolist(), batch.targets.flatten().tolist(),
-                                    strict=True) if t != IGNORE]  # fmt: skip
+    asked = [
+        (g, t)
+        for g, t in zip(guesses.flatten().tolist(), batch.targets.flatten().tolist(), strict=True)
+        if t != IGNORE
+    ]
     assert tasks.share_right(guesses, batch) == pytest.approx(
         sum(g == t for g, t in asked) / len(asked)
     )
@@ -136,8 +148,11 @@ def sees_mirrored(text, at):
 ])  # fmt: skip
 def test_no_reader_of_bags_beats_the_ceiling_and_one_reaches_it(kinds, answer, sees, chances):
     """Every text of five tokens: the best answer to each view, by counting."""
-    texts = [text for text in map(list, product(range(kinds), repeat=5))
-             if answer is not latest or text[0] < 2]  # fmt: skip
+    texts = [
+        text
+        for text in map(list, product(range(kinds), repeat=5))
+        if answer is not latest or text[0] < 2
+    ]
     by_view = defaultdict(Counter)
     for text in texts:
         for at in range(5):
@@ -145,8 +160,10 @@ def test_no_reader_of_bags_beats_the_ceiling_and_one_reaches_it(kinds, answer, s
                 by_view[str(sees(text, at))][right] += 1
     best = sum(max(answers.values()) for answers in by_view.values())
     asked = sum(sum(answers.values()) for answers in by_view.values())
-    targets = [[IGNORE if (right := answer(text, at)) is None else right for at in range(5)]
-               for text in texts]  # fmt: skip
+    targets = [
+        [IGNORE if (right := answer(text, at)) is None else right for at in range(5)]
+        for text in texts
+    ]
     batch = Batch(torch.tensor(texts), torch.tensor(targets))
     if chances:
         ceiling = tasks.bag_ceiling(batch, chances(batch))

@@ -178,9 +178,11 @@ def test_every_seed_has_weights_of_its_own(home, name):
         keep(model, name, seed, zoo.weights_path(name, seed))
     for seed, model in models.items():
         torch.testing.assert_close(
-            zoo.load(name, seed).to_scores.weight.cpu(), model.to_scores.weight,
-            rtol=2**-11, atol=2**-24,
-        )  # fmt: skip
+            zoo.load(name, seed).to_scores.weight.cpu(),
+            model.to_scores.weight,
+            rtol=2**-11,
+            atol=2**-24,
+        )
     (home / f"{name}.safetensors").rename(home / f"{name}-1.safetensors")
     with pytest.raises(ZooError, match=f"{name}-1.safetensors is from another version"):
         zoo.load(name, 1)
@@ -328,8 +330,11 @@ def test_making_again_does_nothing(filled, monkeypatch):
     assert asked == []
     assert (zoo.HERE / "zoo.json").read_bytes() == before
     assert {path.name for path in zoo.HERE.iterdir()} == {
-        "learned.safetensors", "zoo.json", "rope.safetensors", "work",
-    }  # fmt: skip
+        "learned.safetensors",
+        "zoo.json",
+        "rope.safetensors",
+        "work",
+    }
 
 
 def test_an_interrupted_zoo_goes_on_and_ends_the_same(home, monkeypatch, whole):

@@ -24,9 +24,15 @@ from course_lab.zoo import Tier
 from course_lib.model import DecoderConfig
 
 TIER = Tier(
-    "small", DecoderConfig(dim=16, num_layers=2, num_heads=2, hidden_dim=16), length=32, batch=4,
-    steps=50, learning_rate=1e-2, dtype="float32", lengths=(32, 128),
-)  # fmt: skip
+    "small",
+    DecoderConfig(dim=16, num_layers=2, num_heads=2, hidden_dim=16),
+    length=32,
+    batch=4,
+    steps=50,
+    learning_rate=1e-2,
+    dtype="float32",
+    lengths=(32, 128),
+)
 COUNTING = torch.arange(4000).remainder(251).byte()
 TEXT = corpus.Corpus(COUNTING, COUNTING[:1000])
 SIZES = {
@@ -52,10 +58,13 @@ def shrink(replace, folder):
 def store(runs, records):
     """Make these the results of the zoo."""
     entries = [
-        {"unit": {name: run[name] for name in making.Unit._fields}, "records": [],
-         **{name: run[name] for name in run.keys() - {*making.Unit._fields}}}
+        {
+            "unit": {name: run[name] for name in making.Unit._fields},
+            "records": [],
+            **{name: run[name] for name in run.keys() - {*making.Unit._fields}},
+        }
         for run in runs
-    ]  # fmt: skip
+    ]
     entries[0]["records"] = [one._asdict() for one in records]  # each has all fields of its own
     (zoo.HERE / "zoo.json").write_text(json.dumps(entries))
 

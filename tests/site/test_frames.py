@@ -106,8 +106,12 @@ def test_equal_frames_are_stored_once(site, manifest):
 
 def test_numbers_and_switches_read_as_people_write_them():
     assert [frames.as_text(value) for value in (True, 512, 10_000_000, 1.05, "yarn")] == [
-        "on", "512", "10,000,000", "1.05", "yarn",
-    ]  # fmt: skip
+        "on",
+        "512",
+        "10,000,000",
+        "1.05",
+        "yarn",
+    ]
 
 
 def test_a_setting_that_cannot_be_drawn_is_named(refused):
@@ -191,8 +195,9 @@ class Noise:
 
 def explorer_of(figures):
     settings = [{"step": step} for step in range(len(figures))]
-    return frames.Explorer({}, settings, settings[0], ["words"] * len(figures), figures,
-                           lambda step: figures[step])  # fmt: skip
+    return frames.Explorer(
+        {}, settings, settings[0], ["words"] * len(figures), figures, lambda step: figures[step]
+    )
 
 
 def sizes_of(figure):

@@ -184,8 +184,10 @@ def test_a_formula_sets_functions_apart_and_words_upright():
 
 def test_every_finding_and_claim_has_a_page_with_its_numbers_and_its_lesson(tmp_path, monkeypatch):
     monkeypatch.setattr(notebooks, "explorer_html", lambda *_, **words: "")  # needs frames
-    lessons = {f"notebooks/{path.name}": read(f"notebooks/{path.name}")
-               for path in (ROOT / "notebooks").glob("*.ipynb")}  # fmt: skip
+    lessons = {
+        f"notebooks/{path.name}": read(f"notebooks/{path.name}")
+        for path in (ROOT / "notebooks").glob("*.ipynb")
+    }
     pages = evidence.pages(lessons, Named(tmp_path))
     tables = {name: (ROOT / "docs" / f"{name}.md").read_text() for name in ("findings", "claims")}
     for name, table in tables.items():

@@ -179,11 +179,15 @@ def test_the_chinese_pages_speak_chinese_and_say_where_they_do_not(pages) -> Non
 
 
 def test_the_chinese_pages_have_no_copies_of_files(site: Path) -> None:
-    kept = {path.name for path in (site / "zh").rglob("*") if path.is_file()
-            and path.suffix != ".html"}  # fmt: skip
+    kept = {
+        path.name for path in (site / "zh").rglob("*") if path.is_file() and path.suffix != ".html"
+    }
     assert kept - {"objects.inv", ".buildinfo"} == {
-        "searchindex.js", "documentation_options.js", "language_data.js", "translations.js",
-    }  # fmt: skip
+        "searchindex.js",
+        "documentation_options.js",
+        "language_data.js",
+        "translations.js",
+    }
 
 
 def test_every_link_and_anchor_inside_leads_somewhere(pages: dict[str, Elements]) -> None:
@@ -196,15 +200,18 @@ def test_every_link_and_anchor_inside_leads_somewhere(pages: dict[str, Elements]
                 continue
             target = (page.path.parent / unquote(parts.path)).resolve() if parts.path else page.path
             there = at.get(target.resolve())
-            if not target.is_file() or (parts.fragment and there and
-                                        unquote(parts.fragment) not in there.ids):  # fmt: skip
+            if not target.is_file() or (
+                parts.fragment and there and unquote(parts.fragment) not in there.ids
+            ):
                 nowhere.append(f"{name}: {link}")
     assert nowhere == []
 
 
 def test_every_id_stands_once_on_its_page(pages: dict[str, Elements]) -> None:
-    twice = {name: sorted({id for id in page.ids if page.ids.count(id) > 1})
-             for name, page in pages.items()}  # fmt: skip
+    twice = {
+        name: sorted({id for id in page.ids if page.ids.count(id) > 1})
+        for name, page in pages.items()
+    }
     assert {name: ids for name, ids in twice.items() if ids} == {}
 
 
@@ -285,8 +292,10 @@ class Reader:
         page.on("request", lambda request: self.asked.append(request.url))
         page.on("requestfailed", self._failed)
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        page.on("console", lambda said: said.type in ("error", "warning")
-                and self.complaints.append(said.text))  # fmt: skip
+        page.on(
+            "console",
+            lambda said: said.type in ("error", "warning") and self.complaints.append(said.text),
+        )
 
     def _failed(self, request: Request) -> None:
         if request.failure != "net::ERR_ABORTED":  # the next page was opened before it came
@@ -431,8 +440,11 @@ def move(control: Locator) -> None:
         control.press("Space")
         return
     kind = control.evaluate("element => element.tagName")
-    values = "list => [list.selectedIndex, list.options.length - 1]" if kind == "SELECT" else (
-        "slider => [Number(slider.value), Number(slider.max)]")  # fmt: skip
+    values = (
+        "list => [list.selectedIndex, list.options.length - 1]"
+        if kind == "SELECT"
+        else ("slider => [Number(slider.value), Number(slider.max)]")
+    )
     at, last = control.evaluate(values)
     keys = ("ArrowUp", "ArrowDown") if kind == "SELECT" else ("ArrowLeft", "ArrowRight")
     control.press(keys[at < last])

@@ -84,8 +84,8 @@ def test_a_catalogue_is_read_as_it_was_written(tmp_path):
     entries = [
         Entry("title", '# "A"\n\nLine $\\theta$', "# “甲”\n\n一行 $\\theta$"),
         Entry("title", "The same cell's other text"),
-        Entry("plot alt", "New.", "旧的。", "Old,\nwith \\ and \"", stale=True, comment="a doubt"),
-    ]  # fmt: skip
+        Entry("plot alt", "New.", "旧的。", 'Old,\nwith \\ and "', stale=True, comment="a doubt"),
+    ]
     path = tmp_path / "notebooks" / "a.po"
     catalogue.write(path, entries, "zh_CN")
     assert catalogue.read(path) == entries

@@ -193,8 +193,9 @@ def test_the_command_writes_the_course_into_a_folder_and_says_what_is_missing(
     said = course.translate()
     written = {
         path.relative_to(course.folder / "zh").as_posix()
-        for path in (course.folder / "zh").rglob("*.*") if ".written" not in path.parts
-    } - {".written"}  # fmt: skip
+        for path in (course.folder / "zh").rglob("*.*")
+        if ".written" not in path.parts
+    } - {".written"}
     folders = ("notebooks", "exercises", "solutions")
     assert written == {"README.md", "docs/a.md", *(f"{folder}/{NAME}" for folder in folders)}
     assert source(course.sheet, "title") == "# 样本" and source(course.lesson, "title")[2] == "头"
@@ -255,8 +256,11 @@ def test_an_answered_sheet_is_never_overwritten(course: Course) -> None:
     course.translate()
     assert course.sheet.read_bytes() == before
 
-    task = next(text for text in pages.named(course.folder, "exercises/09_sample").texts()
-                if text.context == "task-scale-1")  # fmt: skip
+    task = next(
+        text
+        for text in pages.named(course.folder, "exercises/09_sample").texts()
+        if text.context == "task-scale-1"
+    )
     title = Entry("title", "# Sample", "# 更好的样本")
     course.say("exercises/09_sample", title, Entry(*task, "## 任务"))
     course.translate()

@@ -95,10 +95,16 @@ def write_benchmarks(arguments: Arguments) -> int:
     *_, few, many = sizes.growth
     times = {name: curve[-1] / curve[-2] for name, curve in seconds.items()}
     fig = lines(
-        sizes.growth, seconds, xlabel="n, positions", ylabel="seconds", xscale="log", yscale="log",
+        sizes.growth,
+        seconds,
+        xlabel="n, positions",
+        ylabel="seconds",
+        xscale="log",
+        yscale="log",
         title=f"From n = {few} to {many}, rotation takes {times['rotation']:.1f} times as long "
-        f"and a T5 bias {times['T5 bias']:.1f}", height=4.0,
-    )  # fmt: skip
+        f"and a T5 bias {times['T5 bias']:.1f}",
+        height=4.0,
+    )
     page.write_text(text + "\n", encoding="utf-8")
     page.with_suffix(".png").write_bytes(style.png(fig))
     return 0

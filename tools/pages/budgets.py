@@ -33,8 +33,10 @@ def pictures() -> dict[str, dict[str, Any]]:
             part = f"-{first // MOST + 1}" if len(names) > MOST else ""
             shown = {"variants": names[first : first + MOST], "lengths": _lengths(slug)}
             found[f"budgets-{slug}{part}.png"] = {
-                "slug": slug, **shown, "mark": slug not in NO_LESSON,
-            }  # fmt: skip
+                "slug": slug,
+                **shown,
+                "mark": slug not in NO_LESSON,
+            }
     return found
 
 
@@ -43,8 +45,11 @@ def report() -> str:
     drawn = pictures()
     parts = [TEXT]
     for slug, question in QUESTIONS.items():
-        links = [f"![{budget_alt(**shown)}]({name})\n"
-                 for name, shown in drawn.items() if shown["slug"] == slug]  # fmt: skip
+        links = [
+            f"![{budget_alt(**shown)}]({name})\n"
+            for name, shown in drawn.items()
+            if shown["slug"] == slug
+        ]
         parts += [f"## {slug}: {question.label}\n", _table(slug), *links]
     return "\n".join(parts)
 

@@ -48,8 +48,14 @@ class Found(NamedTuple):
         beside = [*lines[split:], *([f"difference {change}"] if change else [])]
         home = f"[{self.notebook[:2]}](../notebooks/{self.notebook}), `{self.cell}`"
         said = self.finding.sentence
-        parts = [self.finding.number, said, "<br>".join(lines[:split]), "<br>".join(beside), home,
-                 self.asked(everywhere)]  # fmt: skip
+        parts = [
+            self.finding.number,
+            said,
+            "<br>".join(lines[:split]),
+            "<br>".join(beside),
+            home,
+            self.asked(everywhere),
+        ]
         return [part.replace("|", "\\|") for part in parts]
 
     def asked(self, everywhere: Sequence[Found]) -> str:

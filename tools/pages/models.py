@@ -28,9 +28,10 @@ class Network(NamedTuple):
     def shares(self) -> set[float]:
         """The shares of the head that turn."""
         return {
-            int((group.frequencies != 0).sum()) * 2 / group.head_dim for group in self.turned
+            int((group.frequencies != 0).sum()) * 2 / group.head_dim
+            for group in self.turned
             if group.table and group.table.kind != "axial"
-        }  # fmt: skip
+        }
 
 
 def networks() -> tuple[list[Network], list[str]]:

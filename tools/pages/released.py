@@ -71,8 +71,19 @@ def _apart(mine: Sequence[Measured], theirs: Sequence[Measured]) -> list[str]:
 
 def report() -> str:
     """The whole page, as Markdown."""
-    parts = [TEXT, *_by_place(), *_alone(), *_held(), *_changed(), *_in_windows(), *_removed(),
-             *_in_front(), *_told(), *_heads(), *_without_heads()]  # fmt: skip
+    parts = [
+        TEXT,
+        *_by_place(),
+        *_alone(),
+        *_held(),
+        *_changed(),
+        *_in_windows(),
+        *_removed(),
+        *_in_front(),
+        *_told(),
+        *_heads(),
+        *_without_heads(),
+    ]
     return "\n".join(parts)
 
 
@@ -140,8 +151,10 @@ def _changed() -> list[str]:
 def _in_windows() -> list[str]:
     rows = []
     for setting in measured("in windows", ("layout half", "no rotation")):
-        pairs = ([read("in windows", s, window=length) for s in (setting, "unchanged")]
-                 for length in WINDOWS)  # fmt: skip
+        pairs = (
+            [read("in windows", s, window=length) for s in (setting, "unchanged")]
+            for length in WINDOWS
+        )
         rows.append([setting, *(shown(dearer(*pair)) for pair in pairs)])
     return [
         f"## The same {SHORT} tokens in windows\n",
@@ -157,8 +170,12 @@ def _in_front() -> list[str]:
         own, other = (read("in front", s, front=front) for s in ("own", "other"))
         rows.append([str(front), *(shown(dearer(*p)) for p in ((own, near), (other, near),
                                                              (own, other)))])  # fmt: skip
-    head = ["tokens in front", f"own, less {FRONTS[0]} in front", "far part of another text",
-            "own less other"]  # fmt: skip
+    head = [
+        "tokens in front",
+        f"own, less {FRONTS[0]} in front",
+        "far part of another text",
+        "own less other",
+    ]
     return [
         "## What far text is worth\n",
         f"The same 512 tokens with more and more in front of them; the nearest {FRONTS[0]} are "
@@ -199,8 +216,10 @@ def _removed() -> list[str]:
 
 
 def _told() -> list[str]:
-    rows, fields = [], ("copy, same", "copy, another order", "copy, never told", "digits",
-                        "digits, never told")  # fmt: skip
+    rows, fields = (
+        [],
+        ("copy, same", "copy, another order", "copy, never told", "digits", "digits, never told"),
+    )
     questions: dict[str, Mapping[int, Sequence[int]]] = {
         "told": {n: [d for d in DISTANCES if d < n] for n in CONTEXTS},
         "told closely": CLOSELY,

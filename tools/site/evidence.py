@@ -30,11 +30,15 @@ def pages(lessons: Lessons, pictures: Pictures) -> dict[str, str]:
     found = findings(ROOT / "notebooks")
     by_number = groupby(claims(ROOT / "notebooks"), key=lambda claim: claim.number)
     return {
-        **{f"findings/{one.finding.number}": of_finding(one, found, lessons, pictures)
-           for one in found},
-        **{f"claims/{number}": of_claim(list(group), lessons, pictures)
-           for number, group in by_number},
-    }  # fmt: skip
+        **{
+            f"findings/{one.finding.number}": of_finding(one, found, lessons, pictures)
+            for one in found
+        },
+        **{
+            f"claims/{number}": of_claim(list(group), lessons, pictures)
+            for number, group in by_number
+        },
+    }
 
 
 def of_finding(found: Found, everywhere: list[Found], lessons: Lessons, pictures: Pictures) -> str:
@@ -56,10 +60,12 @@ def of_claim(heard: list[Claim], lessons: Lessons, pictures: Pictures) -> str:
     blocks = [f"{APART}# {heard[0].number}"]
     for claim in heard:
         blocks += [
-            f"> {claim.heard}", f"**Verdict:** {claim.verdict}.", f"Measured: {claim.measured}.",
+            f"> {claim.heard}",
+            f"**Verdict:** {claim.verdict}.",
+            f"Measured: {claim.measured}.",
             *_picture(page, claim.notebook, claim.cell, lessons, pictures),
             _home(page, claim.notebook, claim.cell, lessons),
-        ]  # fmt: skip
+        ]
     return "\n\n".join(blocks) + "\n"
 
 
@@ -76,9 +82,15 @@ def picture_near(lesson: Mapping[str, Any], cell_id: str) -> Mapping[str, Any] |
     place = next(number for number, cell in enumerate(cells) if cell["id"] == cell_id)
     begin = max((n for n in range(place) if _opens_section(cells[n])), default=0)
     end = next((n for n in range(place, len(cells)) if _opens_section(cells[n])), len(cells))
-    before, after = ([output for cell in part for output in cell.get("outputs", [])
-                      if "image/png" in output.get("data", {})]
-                     for part in (cells[begin : place + 1], cells[place + 1 : end]))  # fmt: skip
+    before, after = (
+        [
+            output
+            for cell in part
+            for output in cell.get("outputs", [])
+            if "image/png" in output.get("data", {})
+        ]
+        for part in (cells[begin : place + 1], cells[place + 1 : end])
+    )
     return [*reversed(before), *after][0] if before or after else None
 
 

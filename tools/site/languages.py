@@ -55,9 +55,11 @@ def english() -> Edition:
     return Edition(
         words.ENGLISH,
         {file: (ROOT / file).read_text(encoding="utf-8") for file in files},
-        {f"{folder}/{path.name}": json.loads(path.read_text(encoding="utf-8"))
-         for folder, path in notebooks},
-    )  # fmt: skip
+        {
+            f"{folder}/{path.name}": json.loads(path.read_text(encoding="utf-8"))
+            for folder, path in notebooks
+        },
+    )
 
 
 def chinese(english: Edition) -> Edition:
@@ -72,8 +74,10 @@ def chinese(english: Edition) -> Edition:
     for file, notebook in notebooks.items():
         keep_english_words(notebook, english.notebooks[file])
     anchors = {file: anchors_of(english.texts[file], text) for file, text in found.items()}
-    anchors |= {file: anchors_of(markdown_of(english.notebooks[file]), markdown_of(notebook))
-                for file, notebook in notebooks.items()}  # fmt: skip
+    anchors |= {
+        file: anchors_of(markdown_of(english.notebooks[file]), markdown_of(notebook))
+        for file, notebook in notebooks.items()
+    }
     for file, notebook in notebooks.items():
         for cell in notebook["cells"]:
             if cell["cell_type"] == "markdown":

@@ -87,8 +87,11 @@ def counterpart(page: str) -> str:
     """The page in the other language that has the same, or else what is nearest to it."""
     if in_both(page):
         return page
-    tables = [table.removesuffix(".md") for table, folder in EVIDENCE.items()
-              if page.startswith(f"{folder}/")]  # fmt: skip
+    tables = [
+        table.removesuffix(".md")
+        for table, folder in EVIDENCE.items()
+        if page.startswith(f"{folder}/")
+    ]
     return tables[0] if tables else "index"
 
 

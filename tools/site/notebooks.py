@@ -119,8 +119,9 @@ def output_block(
         doors = narrow(english_alt(about))
         return raw(picture_html(picture, about["alt"], page, pictures, doors))
     if "text/markdown" in data:
-        said = re.sub(r"^\*\*(F\d+)\.\*\*", r"**[\1](../docs/findings.md).**",
-                      "".join(data["text/markdown"]))  # fmt: skip
+        said = re.sub(
+            r"^\*\*(F\d+)\.\*\*", r"**[\1](../docs/findings.md).**", "".join(data["text/markdown"])
+        )
         linked = with_page_links(said, file, source_address, words)
         opening = f'<div class="output finding"{words.english}>'
         return "\n\n".join([raw(opening), linked, raw("</div>")])

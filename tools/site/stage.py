@@ -58,9 +58,10 @@ def pages(
     for file, notebook in edition.notebooks.items():
         words = edition.words_of(file)
         texts[PAGES[file]] = (
-            lesson(notebook, file, source_address, pictures, words) if file in lessons
+            lesson(notebook, file, source_address, pictures, words)
+            if file in lessons
             else sheet(notebook, file, source_address, hints, words)
-        )  # fmt: skip
+        )
     for file, text in edition.texts.items():
         texts[PAGES[file]] = text_page(text, file, source_address, pictures, edition.words)
     for table in links.EVIDENCE:

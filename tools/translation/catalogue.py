@@ -46,12 +46,16 @@ def read(path: Path) -> list[Entry]:
         raise CourseError(f"{path} is no catalogue: {error}") from None
     return [
         Entry(
-            entry.msgctxt or "", entry.msgid, entry.msgstr, entry.previous_msgid or "",
-            entry.fuzzy, entry.tcomment,
+            entry.msgctxt or "",
+            entry.msgid,
+            entry.msgstr,
+            entry.previous_msgid or "",
+            entry.fuzzy,
+            entry.tcomment,
         )
         for entry in parsed
         if not entry.obsolete
-    ]  # fmt: skip
+    ]
 
 
 def write(path: Path, entries: Iterable[Entry], language: str) -> None:
@@ -142,7 +146,9 @@ def _as_today(entry: Entry | None, text: Text) -> Entry:
     translated = entry.before or entry.english
     changed = translated != text.english
     return replace(
-        entry, context=text.context, english=text.english,
+        entry,
+        context=text.context,
+        english=text.english,
         before=translated if changed else "",
         stale=changed or (entry.stale and not entry.before),  # the latter is a translator's doubt
-    )  # fmt: skip
+    )

@@ -192,11 +192,13 @@ def _carried(folder: Path, new: dict[str, Notebook], was: dict[str, list[Cell]])
     """Carry the learner's cells into new sheets; `was` says how the changed ones were written."""
     old = [
         carrying.OldSheet(
-            PurePosixPath(file).name, base, notebooks.read(folder / file),
+            PurePosixPath(file).name,
+            base,
+            notebooks.read(folder / file),
             str(backup(folder / file)),
         )
         for file, base in was.items()
-    ]  # fmt: skip
+    ]
     with tempfile.TemporaryDirectory() as name:
         made = Path(name)
         for file, sheet in new.items():

@@ -8,10 +8,15 @@ from course_grading.exercise import Mistake, Predict
 
 
 def _first(
-    dim: int = 96, base: float = 500_000.0, trained: int = 8192, factor: float = 4.0,
-    turn: float = 2 * math.pi, later: int = 0, width: int | None = None,
+    dim: int = 96,
+    base: float = 500_000.0,
+    trained: int = 8192,
+    factor: float = 4.0,
+    turn: float = 2 * math.pi,
+    later: int = 0,
+    width: int | None = None,
     counted: float = 1.0,
-) -> float:  # fmt: skip
+) -> float:
     """The length at which the fastest pair that did not go round leaves its arc.
 
     `counted`: how much larger than the model's base is the base that turns are counted with.

@@ -97,9 +97,14 @@ def _cases(rng: Random) -> list[Case]:
     draw = torch.Generator().manual_seed(rng.randrange(2**31))
 
     def case(
-        heads: int, kv_heads: int, length: int, width: int, size: float = 1.5,
-        dtype: torch.dtype = torch.float32, unlike: str = "",
-    ) -> Case:  # fmt: skip
+        heads: int,
+        kv_heads: int,
+        length: int,
+        width: int,
+        size: float = 1.5,
+        dtype: torch.dtype = torch.float32,
+        unlike: str = "",
+    ) -> Case:
         """One in which the best head is clear, and not the one that `unlike` finds."""
         while True:
             q = size * torch.randn(heads, length, width, generator=draw, dtype=torch.float64)

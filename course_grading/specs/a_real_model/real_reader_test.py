@@ -100,9 +100,14 @@ def _first_head_only(by_head: Tensor, layout: str) -> Tensor:
 
 
 def _file(
-    heads: int = 6, kv_heads: int = 2, width: int = 8, dim: int = 6, base: float = 500.0,
-    layout: str = "interleaved", dtype: torch.dtype = torch.float32,
-) -> File:  # fmt: skip
+    heads: int = 6,
+    kv_heads: int = 2,
+    width: int = 8,
+    dim: int = 6,
+    base: float = 500.0,
+    layout: str = "interleaved",
+    dtype: torch.dtype = torch.float32,
+) -> File:
     draw = torch.Generator().manual_seed(heads)
     q, k = (torch.randn(n * width, dim, generator=draw).to(dtype) for n in (heads, kv_heads))
     return {"q": q, "k": k, "num_heads": heads, "num_kv_heads": kv_heads, "base": base,
@@ -113,11 +118,16 @@ ALSO = {"heads": 2, "kv_heads": 2, "base": 5e6}
 
 
 def _compare(
-    read: Read, layouts: tuple[str, ...] = ("interleaved", "half"),
+    read: Read,
+    layouts: tuple[str, ...] = ("interleaved", "half"),
     dtypes: tuple[torch.dtype, ...] = (torch.float32, torch.float64, torch.bfloat16),
-    dtype_seen: bool = True, ladder_seen: bool = True, keys_seen: bool = True,
-    tolerance: float = 1e-4, also: dict[str, Any] = ALSO, **sizes: Any,
-) -> None:  # fmt: skip
+    dtype_seen: bool = True,
+    ladder_seen: bool = True,
+    keys_seen: bool = True,
+    tolerance: float = 1e-4,
+    also: dict[str, Any] = ALSO,
+    **sizes: Any,
+) -> None:
     for layout in layouts:
         for dtype, some in [(dtypes[0], {**sizes, **also}), *((one, sizes) for one in dtypes)]:
             file = _file(layout=layout, dtype=dtype, **some)
@@ -132,9 +142,12 @@ def _compare(
 
 
 def _compared(
-    name: str, why: str, seen: tuple[bool, ...] = (True, False),
-    sizes: tuple[dict[str, Any], ...] = ({}, {"heads": 4}), **choice: Any,
-) -> Iterator[Mistake]:  # fmt: skip
+    name: str,
+    why: str,
+    seen: tuple[bool, ...] = (True, False),
+    sizes: tuple[dict[str, Any], ...] = ({}, {"heads": 4}),
+    **choice: Any,
+) -> Iterator[Mistake]:
     """A mistake that goes by one choice, whether dtypes are compared, and for each of these sizes.
 
     With four query heads and two key heads one wrong version is right.

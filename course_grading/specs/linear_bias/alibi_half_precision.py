@@ -45,10 +45,16 @@ def _largest_weights(scores, slopes, q_positions, k_positions):
 
 
 def _alibi_case(
-    rng: Random, q_positions: Tensor, k_positions: Tensor, heads: int = 2, batch: int = 1,
-    dtype: torch.dtype = torch.bfloat16, size: float = 0.1, slopes: list[float] | None = None,
+    rng: Random,
+    q_positions: Tensor,
+    k_positions: Tensor,
+    heads: int = 2,
+    batch: int = 1,
+    dtype: torch.dtype = torch.bfloat16,
+    size: float = 0.1,
+    slopes: list[float] | None = None,
     raised: float = 0.0,
-) -> Case:  # fmt: skip
+) -> Case:
     chosen = powers(16)[0::2][:heads] if slopes is None else torch.tensor(slopes)
     scores = size * normal(rng, batch, len(chosen), len(q_positions), len(k_positions)) + raised
     hidden = k_positions > q_positions[:, None]

@@ -120,9 +120,13 @@ STRETCHED = {
 
 
 def _config_test(
-    *lengths: int, base: float = 500.0, older: bool = True, share: float = 1e-3,
-    expected: Callable[[Config, int], Tensor] = frequencies, **sizes: int,
-):  # fmt: skip
+    *lengths: int,
+    base: float = 500.0,
+    older: bool = True,
+    share: float = 1e-3,
+    expected: Callable[[Config, int], Tensor] = frequencies,
+    **sizes: int,
+):
     """Asks for texts of these lengths with a new config, and for a text with an older one."""
     new = {**SIZES, **sizes, "rope_parameters": {**STRETCHED, "rope_theta": base}}
     asked: list[tuple[Config, int]] = [(new, length) for length in lengths]

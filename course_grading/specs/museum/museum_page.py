@@ -30,9 +30,12 @@ def picture(start: int, rows: int, columns: int, split: Split = row_and_column) 
 
 
 def part_after_part(
-    parts: Parts, new: int, split: Split = row_and_column,
-    pieces_count: bool = False, pictures: float = float("inf"),
-) -> Tensor:  # fmt: skip
+    parts: Parts,
+    new: int,
+    split: Split = row_and_column,
+    pieces_count: bool = False,
+    pictures: float = float("inf"),
+) -> Tensor:
     """The positions; `pictures` of the pictures are read as such, and the others as text."""
     places, start, seen = [], 0, 0
     for part in [*parts, new]:
@@ -125,9 +128,11 @@ PAGE = (
 
 
 def _page_test(
-    *pages: Parts, new: int = 2, expected: Callable[[Parts, int], Tensor] = places,
+    *pages: Parts,
+    new: int = 2,
+    expected: Callable[[Parts, int], Tensor] = places,
     exactly: bool = False,
-):  # fmt: skip
+):
     def test_places(places):
         for parts in pages:
             got, wanted = places(list(parts), new), expected(parts, new)

@@ -122,9 +122,13 @@ SCORES = (
 
 
 def _scores_test(
-    here: list[int], there: list[int], alike: bool = False, off: float = 0.01, ahead: bool = True,
+    here: list[int],
+    there: list[int],
+    alike: bool = False,
+    off: float = 0.01,
+    ahead: bool = True,
     expected: Callable[..., Tensor] = scores,
-):  # fmt: skip
+):
     """Random numbers at these positions; with or without keys ahead, and a vector v of its own."""
     dim, generator = 8, torch.Generator().manual_seed(0)
     q, k, (u, v) = (torch.rand(n, dim, generator=generator) for n in (len(here), len(there), 2))

@@ -13,9 +13,13 @@ Bits = Callable[[Tensor, Tensor, Tensor], float]
 
 
 def _reader(
-    sees: int = 10**6, skip: int = 0, letters: int = 1, hit: float = 1.0, miss: float = 6.0,
+    sees: int = 10**6,
+    skip: int = 0,
+    letters: int = 1,
+    hit: float = 1.0,
+    miss: float = 6.0,
     back: bool = False,
-) -> Bits:  # fmt: skip
+) -> Bits:
     """Looks the last letters up in the past, and expects what followed them there."""
 
     def bits(first: Tensor, between: Tensor, second: Tensor) -> float:

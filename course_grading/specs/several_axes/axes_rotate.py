@@ -136,9 +136,13 @@ def _in_place(x: Tensor, turned: Tensor) -> Tensor:
 
 def _cases(rng: Random) -> list[Case]:
     def case(
-        batch: int, heads: int, places: list[tuple[int, int]], head_dim: int,
-        base: float = 100.0, dtype: torch.dtype = torch.float32,
-    ) -> Case:  # fmt: skip
+        batch: int,
+        heads: int,
+        places: list[tuple[int, int]],
+        head_dim: int,
+        base: float = 100.0,
+        dtype: torch.dtype = torch.float32,
+    ) -> Case:
         x = numbers(rng, batch, heads, len(places), head_dim, dtype=dtype)
         return {"x": x, "positions": torch.tensor(places), "base": base}
 

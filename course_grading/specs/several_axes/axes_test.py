@@ -190,10 +190,15 @@ def _of_the_first(expected: Tensor, sizes: list[Size]) -> Tensor:
 
 
 def _compare(
-    scores: Scores, sizes: tuple[list[Size], ...] = (SIZES,), dim: int = 8, ones: bool = False,
-    expected: Scores = _right, alike: bool = False, off: float = 1e-3,
+    scores: Scores,
+    sizes: tuple[list[Size], ...] = (SIZES,),
+    dim: int = 8,
+    ones: bool = False,
+    expected: Scores = _right,
+    alike: bool = False,
+    off: float = 1e-3,
     compared: Callable[[Tensor, list[Size]], Tensor] = lambda expected, sizes: expected == expected,
-) -> None:  # fmt: skip
+) -> None:
     for some in sizes:
         q, k = _drawn(sum(r * c for r, c in some), dim, ones)
         k = q if alike else k

@@ -135,10 +135,15 @@ def _in_place(x: Tensor, turned: Tensor) -> Tensor:
 
 def _cases(rng: Random) -> list[Case]:
     def case(
-        batch: int, heads: int, size: Size, seconds: float = 0.7, per_second: float = 3.0,
-        sections: tuple[int, int, int] = (4, 3, 3), base: float = 1000.0,
+        batch: int,
+        heads: int,
+        size: Size,
+        seconds: float = 0.7,
+        per_second: float = 3.0,
+        sections: tuple[int, int, int] = (4, 3, 3),
+        base: float = 1000.0,
         dtype: torch.dtype = torch.float32,
-    ) -> Case:  # fmt: skip
+    ) -> Case:
         frames, rows, columns = size
         x = numbers(rng, batch, heads, frames * rows * columns, 2 * sum(sections), dtype=dtype)
         return {"x": x, "size": size, "seconds": seconds, "per_second": per_second,

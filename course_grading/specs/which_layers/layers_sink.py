@@ -80,9 +80,16 @@ def _scale(scores: Tensor, sinks: Tensor) -> Tensor:
 
 def _cases(rng: Random) -> list[Case]:
     def case(
-        batch: int, heads: int, queries: int, keys: int, dtype: torch.dtype = torch.float32,
-        size: float = 1.5, causal: bool = False, sink: float = 0.5, offset: float = 0.0,
-    ) -> Case:  # fmt: skip
+        batch: int,
+        heads: int,
+        queries: int,
+        keys: int,
+        dtype: torch.dtype = torch.float32,
+        size: float = 1.5,
+        causal: bool = False,
+        sink: float = 0.5,
+        offset: float = 0.0,
+    ) -> Case:
         scores = offset + size * normal(rng, batch, heads, queries, keys, dtype=dtype)
         if causal:
             later = torch.ones(queries, keys).triu(keys - queries + 1) == 1

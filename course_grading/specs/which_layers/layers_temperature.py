@@ -80,9 +80,14 @@ def _scale(q: Tensor, positions: Tensor, floor_scale: int, attn_scale: float) ->
 
 def _cases(rng: Random) -> list[Case]:
     def case(
-        batch: int, heads: int, positions: Tensor, floor_scale: int, attn_scale: float = 0.1,
-        dtype: torch.dtype = torch.float32, head_dim: int = 6,
-    ) -> Case:  # fmt: skip
+        batch: int,
+        heads: int,
+        positions: Tensor,
+        floor_scale: int,
+        attn_scale: float = 0.1,
+        dtype: torch.dtype = torch.float32,
+        head_dim: int = 6,
+    ) -> Case:
         q = normal(rng, batch, heads, positions.shape[-1], head_dim, dtype=dtype)
         return {"q": q, "positions": positions, "floor_scale": floor_scale,
                 "attn_scale": attn_scale}  # fmt: skip

@@ -137,10 +137,16 @@ WINDOWS: tuple[Windows, ...] = ([3, None, 6, 6, 1], [None, 40, 2])
 
 
 def _compare(
-    masks: Masks, q: Tensor = QUERIES, k: Tensor = KEYS, asked: tuple[Windows, ...] = WINDOWS,
-    expected: Masks = _right, rows: slice = slice(None), layers: slice = slice(None),
-    counted: bool = True, dtype_seen: bool = True,
-) -> None:  # fmt: skip
+    masks: Masks,
+    q: Tensor = QUERIES,
+    k: Tensor = KEYS,
+    asked: tuple[Windows, ...] = WINDOWS,
+    expected: Masks = _right,
+    rows: slice = slice(None),
+    layers: slice = slice(None),
+    counted: bool = True,
+    dtype_seen: bool = True,
+) -> None:
     for windows in asked:
         found = masks(q, k, list(windows))
         assert not counted or len(found) == len(windows)

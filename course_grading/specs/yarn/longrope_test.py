@@ -72,9 +72,12 @@ _SHORT, _LONG = [1.0, 1.1, 1.2], [1.5, 4.0, 7.0]
 
 
 def _test_at(
-    *lengths: int, lists: bool = True, factors: bool = True, same: bool = False,
+    *lengths: int,
+    lists: bool = True,
+    factors: bool = True,
+    same: bool = False,
     long: Sequence[float] = _LONG,
-) -> Callable[[Stretch], None]:  # fmt: skip
+) -> Callable[[Stretch], None]:
     """A test at these lengths; with `same` lists in all calls, or fresh copies for each."""
 
     def test_stretch(stretch):

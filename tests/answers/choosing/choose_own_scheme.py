@@ -69,7 +69,7 @@ def my_scheme(config):
             distance = (q_positions[..., :, None] - k_positions[..., None, :]).unsqueeze(-3)
             angles = distance[..., None] / torch.arange(1, config.head_dim + 1)
             return torch.einsum("...qk,...qkd->...qd", weights, angles.sin().expand(
-                *weights.shape, -1))  # fmt: skip
+                *weights.shape, -1))
 
     return Where()
 

@@ -58,7 +58,7 @@ def test_rows(rows):
         theta = (1e4 * max(1, n / 5) ** 1.5) ** (-torch.arange(3) / 3)
         c, s = (f(torch.arange(n)[:, None] * theta) for f in (torch.cos, torch.sin))
         a, b = (torch.cat([x[:n, :3] * c - x[:n, 3:] * s, x[:n, 3:] * c + x[:n, :3] * s], 1)
-                for x in (q, k))  # fmt: skip
+                for x in (q, k))
         turned.append(b @ a[-1])
     for dtype in (torch.float32, torch.float64):
         for expected, got in zip(turned, rows(q.to(dtype), k.to(dtype), 5), strict=True):

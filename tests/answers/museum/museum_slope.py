@@ -33,7 +33,7 @@ def test_weights(weights):
     for h, slope in enumerate(slopes):
         for i, here in enumerate(q_at.tolist()):
             e = [math.exp(float(q[1, h, i] @ k[1, h, j]) / 3 - slope * (here - there))
-                 if there <= here else 0 for j, there in enumerate(k_at.tolist())]  # fmt: skip
+                 if there <= here else 0 for j, there in enumerate(k_at.tolist())]
             assert all(close(g, w / sum(e), 1e-2) for g, w in zip(got[1, h, i], e, strict=True))
     zeros, at = torch.zeros(1, 6, 1, 4, dtype=torch.bfloat16), torch.arange(2000)
     far = weights(zeros, zeros.expand(-1, -1, 2000, -1), at[-1:], at)[0, 4, 0].float()

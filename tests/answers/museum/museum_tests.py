@@ -37,7 +37,7 @@ def test_the_test(test):
     test(sinusoidal_encoding)
     test(lambda p, dim: sinusoidal_encoding(p, dim).double())
     test(lambda p, dim: (p[..., None].float() * 10_000 ** -(torch.arange(dim) // 2 * 2 / dim)
-                         + torch.arange(dim) % 2 * torch.pi / 2).sin())  # fmt: skip
+                         + torch.arange(dim) % 2 * torch.pi / 2).sin())
     for broken in (
         lambda p, dim: torch.zeros(*p.shape, dim),
         lambda p, dim: sinusoidal_encoding(p + 1, dim),

@@ -20,7 +20,7 @@ def test_convert(convert):
             rotate((x @ w.T).unflatten(-1, (-1, 8)).transpose(0, 1),
                    *rotation_table(rotary_frequencies(8), at), layout=layout)
             for w in (q, k)
-        ]  # fmt: skip
+        ]
         return turned[0] @ turned[1].repeat_interleave(3, dim=0).mT
 
     expected = scores(q, k, "interleaved")

@@ -32,7 +32,7 @@ def tables(distance, max_distance):
     while distance > 0:
         jump = distance % step or step
         made.append(30.0 * torch.nn.functional.one_hot(
-            torch.tensor(max_distance + jump), 2 * max_distance + 1))  # fmt: skip
+            torch.tensor(max_distance + jump), 2 * max_distance + 1))
         distance -= jump
     return torch.stack(made).double()
 

@@ -55,7 +55,7 @@ def test_rotation(rotation):
     for turn in turns:
         assert torch.allclose(turn @ turn.T, eye, atol=1e-3)
     assert torch.allclose(turns[0] @ turns[1].T, turns[2] @ (turns[2] @ turns[0].T @ turns[1]).T,
-                          atol=1e-3)  # fmt: skip
+                          atol=1e-3)
     steps = torch.stack([rotation(eye, torch.full((6,), p), 100.0) for p in (7, 8, 9)])
     assert torch.allclose(steps[0] @ steps[1].T, steps[1] @ steps[2].T, atol=1e-3)
     assert not torch.allclose(steps[0] @ steps[1].T, eye, atol=1e-2)

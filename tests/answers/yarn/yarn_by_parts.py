@@ -45,7 +45,7 @@ def by_parts_of(frequencies, factor, original_length, slow, fast):
     return frequencies / torch.lerp(
         torch.full_like(turns, float(factor)), torch.ones_like(turns), turns.ge(fast).double()
     ).where((turns <= slow) | (turns >= fast), 1 / (
-        1 / factor + (1 - 1 / factor) * (turns - slow) / (fast - slow)))  # fmt: skip
+        1 / factor + (1 - 1 / factor) * (turns - slow) / (fast - slow)))
 
 # %% right
 # style: parts in float32

@@ -163,14 +163,19 @@ def test_a_worker_that_dies_costs_nobody_a_result(shop, tmp_path, monkeypatch):
     monkeypatch.setattr(engine, "grade_sheets", fake_grade_sheets)
     other = save(tmp_path / "released" / "10_other.ipynb", json.loads(save_cells(shop)))
     work = [
-        engine.Work((learner, ""), tuple(
-            Sheet(f"{learner}-{n}", name, content.encode(), b"")
-            for n, (name, content) in enumerate(zip((NAME, other.name), contents, strict=True))
-        ))
+        engine.Work(
+            (learner, ""),
+            tuple(
+                Sheet(f"{learner}-{n}", name, content.encode(), b"")
+                for n, (name, content) in enumerate(zip((NAME, other.name), contents, strict=True))
+            ),
+        )
         for learner, contents in {
-            "Ada": ("fine", "fine"), "Bob": ("kills once", "fine"), "Cem": ("fine", "kills"),
+            "Ada": ("fine", "fine"),
+            "Bob": ("kills once", "fine"),
+            "Cem": ("fine", "kills"),
         }.items()
-    ]  # fmt: skip
+    ]
     monkeypatch.chdir(tmp_path)
     store, counted = Store(tmp_path / "out"), []
     with engine.cluster(2) as client:
@@ -264,8 +269,9 @@ def test_a_cluster_that_exists_is_used_and_looked_at_first(command, tmp_path, mo
     monkeypatch.setenv("TMPDIR", str(temporary := tmp_path / "temporary"))
     temporary.mkdir()
     cloudpickle.register_pickle_by_value(sys.modules[__name__])
-    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None,
-                      local_directory=str(tmp_path)) as running:  # fmt: skip
+    with LocalCluster(
+        n_workers=1, threads_per_worker=1, dashboard_address=None, local_directory=str(tmp_path)
+    ) as running:
         there = ["--scheduler", running.scheduler_address, "--without-tls", "--sandbox", "none"]
         done = run([*command, *there])
         assert done.returncode == 0, done.stderr

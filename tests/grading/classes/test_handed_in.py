@@ -211,8 +211,10 @@ def test_what_is_no_plain_file_is_a_note_for_its_learner(hand_in, shop, tmp_path
     ada, bob, cem = collect(folder, shop.released)
     assert (list(ada.files), ada.notes) == ([NAME], [])
     assert list(bob.files) == [NAME] and [note.partition(" ")[0] for note in bob.notes] == [
-        "bob/large.ipynb", "bob/link.ipynb", "bob/pipe.ipynb",
-    ]  # fmt: skip
+        "bob/large.ipynb",
+        "bob/link.ipynb",
+        "bob/pipe.ipynb",
+    ]
     assert cem.files == {} and "cem/* is a link" in cem.notes[0]
 
 
@@ -253,8 +255,11 @@ def test_one_learners_archives_leave_room_for_all_others(hand_in, shop, tmp_path
 
 
 def test_ada_7_and_ada_with_the_number_7_are_two(hand_in, shop):
-    folder = hand_in(f"Ada_7_assignsubmission_file_/{NAME}", f"Bob_8_assignsubmission_file_/{NAME}",
-                     f"Ada (7)_9_assignsubmission_file_/{NAME}")  # fmt: skip
+    folder = hand_in(
+        f"Ada_7_assignsubmission_file_/{NAME}",
+        f"Bob_8_assignsubmission_file_/{NAME}",
+        f"Ada (7)_9_assignsubmission_file_/{NAME}",
+    )
     whos = [one.who for one in collect(folder, shop.released)]
     assert whos == [("Ada", "7"), ("Ada (7)", "9"), ("Bob", "8")]
 
@@ -297,12 +302,14 @@ def test_who_handed_in_an_archive_that_cannot_be_opened_is_told_so(hand_in, shop
 
 
 def test_who_handed_in_no_notebook_is_there_with_a_note(hand_in, shop):
-    folder = hand_in(f"Ada_6_assignsubmission_file_/{NAME}",
-                     f"Bob_7_assignsubmission_file_/{NAME}")  # fmt: skip
-    for name in ("Ada_6_assignsubmission_file_/notes.txt", "list.csv",
-                 "Cem_9_assignsubmission_file_/answer.py",
-                 "Cem_9_assignsubmission_file_/answer.pdf",
-                 "Dee_8_assignsubmission_onlinetext_/onlinetext.html"):  # fmt: skip
+    folder = hand_in(f"Ada_6_assignsubmission_file_/{NAME}", f"Bob_7_assignsubmission_file_/{NAME}")
+    for name in (
+        "Ada_6_assignsubmission_file_/notes.txt",
+        "list.csv",
+        "Cem_9_assignsubmission_file_/answer.py",
+        "Cem_9_assignsubmission_file_/answer.pdf",
+        "Dee_8_assignsubmission_onlinetext_/onlinetext.html",
+    ):
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).touch()
     notes = {one.identity: one.notes for one in collect(folder, shop.released)}

@@ -21,10 +21,11 @@ from course_grading.sheets.notebooks import Listed
 
 SHEETS = {
     "01_one.ipynb": [
-        Listed("one-a", "1.1", "First", 3, "f"), Listed("one-b", "1.2", "Second", 1, "g"),
+        Listed("one-a", "1.1", "First", 3, "f"),
+        Listed("one-b", "1.2", "Second", 1, "g"),
     ],
     "02_two.ipynb": [Listed("two-a", "2.1", "Third", 2, "h")],
-}  # fmt: skip
+}
 RIGHT = {"points": 3, "verdict": "passed"}
 PART = {"points": 1, "verdict": "failed", "mistake": "adds", "message": "Likely mistake: adds."}
 ALIKE = {"points": 0, "verdict": "failed", "alike": "x", "message": "expected 2, got <b>3</b>"}

@@ -39,8 +39,9 @@ def test_who_handed_in_nothing_has_a_line_too(tmp_path):
     lines = read(tmp_path, "id,name\n1,Ada\n2,Bob\n")
     rows = roster.matched([HandedIn("Bob")], lines)
     assert [(row.handed_in.learner, bool(row.handed_in.files)) for row in rows] == [
-        ("Ada", False), ("Bob", False),
-    ]  # fmt: skip
+        ("Ada", False),
+        ("Bob", False),
+    ]
     assert [row.columns["id"] for row in rows] == ["1", "2"]
 
 

@@ -118,13 +118,23 @@ def test_no_attack_earns_a_point(attacks, workshop: MakeWorkshop, tmp_path, monk
         local.bind(abstract := f"\0course-test-{os.getpid()}")
         local.listen()
         for number, attack in enumerate(attacks.values(), start=1):
-            shop.answer(number, attacking(number, attack.format(
-                root=str(ROOT), home=str(Path.home()), port=server.getsockname()[1],
-                add_key=CALLS.get("add_key", -1), keyctl=CALLS.get("keyctl", -1),
-                abstract=abstract, specs=str(ROOT / "course_grading" / "specs"),
-                neighbour=str(tmp_path / "neighbour.ipynb"),
-                results=str(tmp_path / "results.jsonl"),
-            )))  # fmt: skip
+            shop.answer(
+                number,
+                attacking(
+                    number,
+                    attack.format(
+                        root=str(ROOT),
+                        home=str(Path.home()),
+                        port=server.getsockname()[1],
+                        add_key=CALLS.get("add_key", -1),
+                        keyctl=CALLS.get("keyctl", -1),
+                        abstract=abstract,
+                        specs=str(ROOT / "course_grading" / "specs"),
+                        neighbour=str(tmp_path / "neighbour.ipynb"),
+                        results=str(tmp_path / "results.jsonl"),
+                    ),
+                ),
+            )
         graded = shop.grade(sandbox=Limits(), timeout=20.0)
     assert not [name for n, name in enumerate(attacks, 1) if graded[n]["points"]]
     assert (ROOT / "course_lib" / "__init__.py").read_bytes() == before

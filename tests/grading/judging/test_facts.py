@@ -15,10 +15,14 @@ from course_grading.exercise import Mistake
 from course_grading.exercise.domain import Number, Tensors
 from course_grading.judging import ask_all, draw, facts, judge
 
-PLAIN = function(1, mistakes=(), cases=lambda rng: [
-    {"x": torch.tensor([[1.0, 2.0], [3.0, 5.0]]), "factor": 2.0},
-    {"x": torch.tensor([[1.5, -2.0], [0.25, 7.0]]), "factor": 3.0},
-])  # fmt: skip
+PLAIN = function(
+    1,
+    mistakes=(),
+    cases=lambda rng: [
+        {"x": torch.tensor([[1.0, 2.0], [3.0, 5.0]]), "factor": 2.0},
+        {"x": torch.tensor([[1.5, -2.0], [0.25, 7.0]]), "factor": 3.0},
+    ],
+)
 
 
 @pytest.mark.parametrize(
@@ -160,9 +164,10 @@ def test_what_is_shown_is_a_call_in_which_the_error_can_be_seen() -> None:
 
 def test_what_is_right_is_shown_even_where_the_dtype_cannot_hold_it() -> None:
     exercise = replace(
-        PLAIN, reference=lambda x, factor: (x * factor).long(),
+        PLAIN,
+        reference=lambda x, factor: (x * factor).long(),
         cases=lambda rng: [{"x": torch.tensor([500_000.0, 1.0]), "factor": 2.0}],
-    )  # fmt: skip
+    )
     questions = draw(exercise, Random(0))
     answer = lambda x, factor: (x * factor).long().to(torch.int16)  # noqa: E731
     verdict = judge(exercise, questions, ask_all(exercise, answer, questions))

@@ -250,9 +250,13 @@ def test_a_judge_that_is_stopped_does_not_hold_up_the_rest(
         "rounds.SETUP, rounds.STALLED = 1.0, 5.0\nservice.main()"
     )
     done = subprocess.run(
-        [sys.executable, "-c", impatient], input=json.dumps(request) + "\n",
-        env=clean_environment(str(tmp_path)), capture_output=True, text=True, timeout=60,
-    )  # fmt: skip
+        [sys.executable, "-c", impatient],
+        input=json.dumps(request) + "\n",
+        env=clean_environment(str(tmp_path)),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
     graded = json.loads(done.stdout.splitlines()[-1])["graded"]["exercises"]
     assert [one["verdict"] for one in graded] == ["error", "passed"]
     assert "told nothing for 6 s" in graded[0]["message"]

@@ -175,8 +175,10 @@ def test_what_takes_the_kernel_down(workshop: MakeWorkshop) -> None:
     del shop.cells[shop.at("setup")]
     shop.answer(1, "import os\nos._exit(0)")
     shop.answer(2)
-    shop.answer(3, "def scale_3(x, factor):\n    import os, signal\n"
-                   "    os.kill(os.getpid(), signal.SIGKILL)")  # fmt: skip
+    shop.answer(
+        3,
+        "def scale_3(x, factor):\n    import os, signal\n    os.kill(os.getpid(), signal.SIGKILL)",
+    )
     shop.answer(4, "for i in range(10_000_000): print(i)")
     shop.answer(5, "import os, signal\nos.kill(os.getppid(), signal.SIGKILL)")
     shop.answer(6, "exit()\n" + RIGHT)

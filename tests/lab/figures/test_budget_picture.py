@@ -17,8 +17,15 @@ from tools.pages import budgets as budgets_page
 def accuracy(unit, length, method=None):
     """Made up, another one for each point."""
     variant = list(QUESTIONS[unit.question].variants).index(unit.variant)
-    return round(0.3 + 0.03 * variant + 0.01 * unit.seed + unit.steps / 10_000 + length / 10_000
-                 + 0.02 * bool(method), 4)  # fmt: skip
+    return round(
+        0.3
+        + 0.03 * variant
+        + 0.01 * unit.seed
+        + unit.steps / 10_000
+        + length / 10_000
+        + 0.02 * bool(method),
+        4,
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -49,8 +56,10 @@ def test_every_seed_is_a_dot_and_means_are_joined():
     [ax] = budget("six-back", "t").axes
     steps = [200, 400, 1000, 2000]
     for line, name in zip(drawn(ax, "lines"), QUESTIONS["six-back"].variants, strict=True):
-        means = [np.mean([accuracy(Unit("six-back", name, seed, count), 24) for seed in range(3)])
-                 for count in steps]  # fmt: skip
+        means = [
+            np.mean([accuracy(Unit("six-back", name, seed, count), 24) for seed in range(3)])
+            for count in steps
+        ]
         assert list(line.get_xdata()) == steps and line.get_ydata() == pytest.approx(means)
     dots = [(x, y) for line in drawn(ax, "dots") for x, y in zip(*line.get_data(), strict=True)]
     assert sorted(dots) == sorted(

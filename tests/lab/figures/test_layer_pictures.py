@@ -63,8 +63,12 @@ def test_bars_end_at_the_last_query():
 
 @pytest.mark.parametrize("name", ["rope", "none", *LAYERED])
 def test_every_pattern_has_a_look_and_words(name):
-    paid = {name: {n: [Measured(s, 1, bits + s, "t") for s in range(3)]
-                   for n, bits in ((128, 1.0), (256, 2.0))}}  # fmt: skip
+    paid = {
+        name: {
+            n: [Measured(s, 1, bits + s, "t") for s in range(3)]
+            for n, bits in ((128, 1.0), (256, 2.0))
+        }
+    }
     ax = drawn.bits_of_patterns(paid, "a title").axes[0]
     assert ax.lines[0].get_ydata().tolist() == [2.0, 3.0]
     assert "2.00, 3.00" in drawn.bits_words(paid)

@@ -117,11 +117,19 @@ def turned_by_theirs(module, x, cos, sin):
 
 
 MROPE = {
-    "Qwen2-VL": ("qwen2_vl", "Qwen2VLRotaryEmbedding", "Qwen2VLTextConfig",
-                 {"mrope_section": [16, 24, 24]}),
-    "Qwen3-VL": ("qwen3_vl", "Qwen3VLTextRotaryEmbedding", "Qwen3VLTextConfig",
-                 {"mrope_section": [24, 20, 20], "mrope_interleaved": True}),
-}  # fmt: skip
+    "Qwen2-VL": (
+        "qwen2_vl",
+        "Qwen2VLRotaryEmbedding",
+        "Qwen2VLTextConfig",
+        {"mrope_section": [16, 24, 24]},
+    ),
+    "Qwen3-VL": (
+        "qwen3_vl",
+        "Qwen3VLTextRotaryEmbedding",
+        "Qwen3VLTextConfig",
+        {"mrope_section": [24, 20, 20], "mrope_interleaved": True},
+    ),
+}
 
 
 @pytest.mark.parametrize(("model", "rotary", "config", "parameters"), MROPE.values(), ids=MROPE)

@@ -506,9 +506,11 @@ def test_dynamic_frequencies_depend_on_this_text_alone():
 
     parameters = {"rope_type": "dynamic", "factor": 2.0, "rope_theta": 10_000.0}
     config = LlamaConfig(
-        hidden_size=128, num_attention_heads=2, max_position_embeddings=64,
+        hidden_size=128,
+        num_attention_heads=2,
+        max_position_embeddings=64,
         rope_parameters=dict(parameters),
-    )  # fmt: skip
+    )
     module, found = LlamaRotaryEmbedding(config), {}
     for length in (64, 128, 256, 128, 64, 63):
         module(torch.zeros(1), torch.arange(length)[None])

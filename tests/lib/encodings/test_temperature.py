@@ -145,9 +145,15 @@ def test_equal_to_a_layer_of_llama_4_without_positions():
     from transformers.models.llama4 import modeling_llama4 as module
 
     config = module.Llama4TextConfig(
-        hidden_size=32, num_attention_heads=4, num_key_value_heads=2, head_dim=8,
-        num_hidden_layers=4, floor_scale=5, attn_scale=0.2, attn_implementation="eager",
-    )  # fmt: skip
+        hidden_size=32,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        head_dim=8,
+        num_hidden_layers=4,
+        floor_scale=5,
+        attn_scale=0.2,
+        attn_implementation="eager",
+    )
     torch.manual_seed(0)
     layer = module.Llama4TextAttention(config, 3).requires_grad_(False)
     assert not layer.use_rope and layer.attn_temperature_tuning
@@ -172,10 +178,14 @@ def test_equal_to_a_layer_of_ministral_3():
         "original_max_position_embeddings": 7, "mscale": 1.0, "mscale_all_dim": 1.0,
     }  # fmt: skip
     config = module.Ministral3Config(
-        hidden_size=64, num_attention_heads=4, num_key_value_heads=2, head_dim=16,
-        max_position_embeddings=112, attn_implementation="eager",
+        hidden_size=64,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        head_dim=16,
+        max_position_embeddings=112,
+        attn_implementation="eager",
         rope_parameters=parameters | {"llama_4_scaling_beta": 0.3},
-    )  # fmt: skip
+    )
     torch.manual_seed(0)
     layer = module.Ministral3Attention(config, 0).requires_grad_(False)
     x, where = drawn(2, 30, 64), torch.stack([torch.arange(30), 3 * torch.arange(30)])

@@ -125,12 +125,25 @@ def test_equal_to_a_whole_model_of_transformers_with_a_sliding_window(window):
     from transformers import MistralConfig, MistralForCausalLM
 
     torch.manual_seed(0)
-    theirs = MistralForCausalLM(MistralConfig(
-        vocab_size=13, hidden_size=32, intermediate_size=40, num_hidden_layers=3,
-        num_attention_heads=4, num_key_value_heads=2, sliding_window=window,
-        tie_word_embeddings=False, rms_norm_eps=1e-5, attn_implementation="eager",
-        rope_parameters={"rope_type": "default", "rope_theta": 10_000.0},
-    )).eval().requires_grad_(False)  # fmt: skip
+    theirs = (
+        MistralForCausalLM(
+            MistralConfig(
+                vocab_size=13,
+                hidden_size=32,
+                intermediate_size=40,
+                num_hidden_layers=3,
+                num_attention_heads=4,
+                num_key_value_heads=2,
+                sliding_window=window,
+                tie_word_embeddings=False,
+                rms_norm_eps=1e-5,
+                attn_implementation="eager",
+                rope_parameters={"rope_type": "default", "rope_theta": 10_000.0},
+            )
+        )
+        .eval()
+        .requires_grad_(False)
+    )
     config = LlamaConfig(13, 32, 3, 4, 40, num_kv_heads=2)
     ours = Llama(config, Rotary(8), tied=False, windows=window).eval().requires_grad_(False)
     weights = {
