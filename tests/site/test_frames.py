@@ -143,6 +143,17 @@ def test_a_change_in_what_a_lesson_imports_is_another_key(site, monkeypatch):
     assert frames.key_of_frames(cells) != before
 
 
+def test_a_draft_draws_one_lesson_of_three():
+    lessons = [path.stem for path in sorted((frames.ROOT / "notebooks").glob("*.ipynb"))]
+    assert all(frames.is_drawn(lesson, "") for lesson in lessons)
+    drafts = [
+        [lesson for lesson in lessons if frames.is_drawn(lesson, f"commit {n}")] for n in range(30)
+    ]
+    assert {lesson for drawn in drafts for lesson in drawn} == {*lessons}
+    assert all({*frames.IN_EVERY_DRAFT} < {*drawn} for drawn in drafts)
+    assert sum(map(len, drafts)) < 30 * len(lessons) / 2
+
+
 def test_a_draft_draws_one_setting_of_ten_and_the_first_with_its_next():
     assert frames.drawn_places(25, 3) == [3, 0, 1, 2, *range(4, 25)]
     drafts = [frames.drawn_places(25, 3, f"commit {n}") for n in range(100)]

@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any
 
 from explorers import MIME, explorer_html
+from frames import is_drawn
 from links import PAGES, up_from, with_page_links
 from pictures import Pictures, english_alt, picture_html
 from words import ENGLISH, Words
@@ -111,10 +112,10 @@ def output_block(
         about = output["metadata"].get("image/png", {})
         if not about.get("alt"):
             raise ValueError(f"{file}, cell {cell_id}: a picture needs an alternative text")
-        if MIME in output["metadata"]:
+        name = page.rpartition("/")[2]
+        if MIME in output["metadata"] and is_drawn(name):
             still = f"{up_from(page)}{pictures.save(picture)}"
             frames = f"{up_from(page)}frames"
-            name = page.rpartition("/")[2]
             return raw(explorer_html(name, cell_id, still, about["alt"], frames, words=words))
         doors = narrow(english_alt(about))
         return raw(picture_html(picture, about["alt"], page, pictures, doors))
