@@ -32,7 +32,7 @@ from playwright.sync_api import Locator, Page, Request
 
 sys.path.insert(0, str(browser.ROOT / "tools" / "site"))
 
-import frames  # noqa: E402
+import frames
 
 pytestmark = pytest.mark.slow
 
