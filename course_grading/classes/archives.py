@@ -10,7 +10,6 @@ import os
 import re
 import stat
 import time
-import unicodedata
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -20,12 +19,15 @@ from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import IO, NamedTuple
 
+from course_grading.texts import readable
 from course_lib.errors import CourseError
 
 LARGEST = 50_000_000
 """Bytes of one file."""
 MOST = 100_000
 """Entries of one archive."""
+LARGEST_LIST = 2_000_000
+"""Bytes of the list of what is in a learner's archive: about 20 000 entries. It is read at once."""
 BROKEN = (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, OSError, EOFError,
           ValueError)  # fmt: skip
 """What Python raises for archives that are damaged, encrypted, or packed in an unknown way."""
@@ -36,7 +38,7 @@ class File(NamedTuple):
     """One file that was handed in, or what stands in the place of one."""
 
     below: str
-    """Its path below what was given, with `/`, in one Unicode form."""
+    """Its path below what was given, with `/`, as `texts.readable` writes it."""
     size: int
     """Bytes."""
     saved: float
@@ -63,11 +65,22 @@ def files_inside(archive: File) -> list[File]:
 
     Raises CourseError for one that cannot be opened.
     """
-    name = PurePosixPath(archive.below).name
+    name, content = PurePosixPath(archive.below).name, archive.read()
+    if _bytes_of_list(content) > LARGEST_LIST:
+        raise CourseError(f"{name} has more entries than a learner's work needs")
     return [
         file._replace(below=f"{archive.below}/{file.below}", saved=archive.saved)
-        for file in _in_zip(BytesIO(archive.read()), name)
+        for file in _in_zip(BytesIO(content), name)
     ]
+
+
+def _bytes_of_list(content: bytes) -> int:
+    """How long the list of what is in an archive says it is, wherever its end says so: Python's
+    reader looks for the same marks in the last 64 kB. The list itself is not read."""
+    end = content[-70_000:]
+    small = [end[mark.start() + 12 : mark.start() + 16] for mark in re.finditer(b"PK\5\6", end)]
+    large = [end[mark.start() + 40 : mark.start() + 48] for mark in re.finditer(b"PK\6\6", end)]
+    return max((int.from_bytes(one, "little") for one in [*small, *large]), default=0)
 
 
 def _in_folder(folder: Path) -> Iterator[File]:
@@ -89,7 +102,7 @@ def _in_folder(folder: Path) -> Iterator[File]:
 
 
 def _file(below: str, size: int, saved: float, read: Callable[[str], bytes]) -> File:
-    below = unicodedata.normalize("NFC", below)
+    below = readable(below)
     return File(below, size, saved, partial(read, below))
 
 

@@ -90,7 +90,8 @@ def grade_class(arguments: Arguments) -> int:
     ):
         raise CourseError(NO_TLS.format(scheduler=arguments.scheduler))
     rows = roster.read(arguments.roster) if arguments.roster else []
-    handed_in = collect(arguments.submissions, settings.released, arguments.pattern)
+    handed_in = collect(arguments.submissions, settings.released, arguments.pattern, _tell)
+    learners = roster.matched(handed_in, rows)  # before hours of grading
     sheets = {
         (one.who, name): _sheet(copy.content, name, settings)
         for one in handed_in
@@ -119,9 +120,13 @@ def grade_class(arguments: Arguments) -> int:
                     engine.grade_class(client, work, settings, store, progress)
         finally:  # what is there is written, whatever has stopped the rest
             results = _results(handed_in, sheets, store)
-            graded = Class.of(roster.matched(handed_in, rows), results, settings.released)
+            graded = Class.of(learners, results, settings.released)
             _write(graded, arguments.out)
     return 0
+
+
+def _tell(note: str) -> None:
+    print(printable(note), file=sys.stderr)
 
 
 def _seed(arguments: Arguments) -> int:
@@ -187,6 +192,6 @@ def _write(graded: Class, folder: Path) -> None:
     notes = [(learner, note) for learner in graded.learners for note in learner.notes]
     for learner, note in notes:
         if not note.endswith(LATER):
-            print(printable(f"{learner.name}: {note}"), file=sys.stderr)
+            _tell(f"{learner.name}: {note}")
     if left := sum(note.endswith(LATER) for _, note in notes):
         print(f"{left} notebooks are still to be graded: run the command again", file=sys.stderr)

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -33,12 +33,15 @@ from course_grading.sheets.submissions import NOT_OURS, sheets_with
 from course_lib.errors import CourseError
 
 LAYOUTS = {
-    "Moodle": r"(?P<learner>[^/]+?)_(?P<number>\d+)_assignsubmission_(?:file|onlinetext)_?"
+    "Moodle": r"(?P<learner>[^/]+)_(?P<number>\d+)_assignsubmission_(?:file|onlinetext)_?"
     r"/?(?P<file>.*)",
     "Canvas": r"(?P<learner>[^_/]+)(?:_LATE)?_(?P<number>\d+)_(?P<version>\d+)_(?P<file>[^/]+)",
     "Canvas, anonymous": r"(?:LATE_)?(?P<learner>anon_[^_/]+)_(?P<version>\d+)_(?P<file>[^/]+)",
 }
 """How platforms that put a learner's name into the name of a file or folder write it."""
+MARK = r"_\d+_assignsubmission_"
+"""Of Moodle. In a folder's name the last one is Moodle's, since the name before it can be chosen.
+In a file's name what comes behind can be chosen as well."""
 NBGRADER = r"(?P<learner>[^/]+)/[^/]+/(?P<file>.*)"
 """Below the folder `submitted`."""
 FOLDERS = r"(?P<learner>[^/]+?)(?:/(?P<file>.+)|(?i:\.zip))"
@@ -49,8 +52,8 @@ OF_NBGRADER = {"source/", "release/", "autograded/", "feedback/", "formgrader/"}
 """What stands beside it in the folder of a course."""
 STAMP = "timestamp.txt"
 """In which nbgrader says when something was handed in."""
-LARGEST_OF_ONE = 200_000_000
-"""Bytes that are read of one learner."""
+LARGEST_OF_ONE = 40_000_000
+"""Bytes of notebooks that are read of one learner."""
 Who = tuple[str, str]
 """A learner's name, and the platform's number for the learner, "" if it gives none."""
 
@@ -104,7 +107,12 @@ class HandedIn:
         return f"{self.learner} ({self.number})" if self.number else self.learner
 
 
-def collect(given: Path, released: Path, pattern: str | None = None) -> list[HandedIn]:
+def collect(
+    given: Path,
+    released: Path,
+    pattern: str | None = None,
+    tell: Callable[[str], None] = lambda note: None,
+) -> list[HandedIn]:
     """Everyone whose name is on a file in `given`, a folder or a zip, in alphabetical order.
 
     What cannot be read, or is no copy of a sheet, is a note for its learner. Other files than
@@ -113,14 +121,20 @@ def collect(given: Path, released: Path, pattern: str | None = None) -> list[Han
     `pattern` is a regular expression for a whole path below `given`, with a group `learner`, and
     if wanted `number`, `version` and `file` (see `Owner`). Raises CourseError if there is no
     notebook, if one says nowhere whose it is, or if the pattern cannot be used.
+
+    Folders around the class are passed over, and `tell` hears of it: one of them may be a
+    learner's, with whose names that learner likes. If one learner alone is in there: CourseError.
     """
     sheets = {path.name: path for path in sorted(released.glob("*.ipynb"))}
     files = [file for file in files_of(given) if not _hidden(file)]
     if not any(map(_wanted, files)):
         raise CourseError(f"{given} has no notebook in it")
-    files, layout = _class_folder(files, given.name)
+    everything = files
+    files, layout, around = _class_folder(files, given.name)
     if pattern:
         layout = _compiled(pattern)
+        if any(_owner(file.below, layout) for file in everything):
+            files, around = everything, ""
     by_owner: dict[Who, list[tuple[File, Owner]]] = defaultdict(list)
     unclaimed = []
     for file in files:
@@ -134,6 +148,16 @@ def collect(given: Path, released: Path, pattern: str | None = None) -> list[Han
             f"{unclaimed[0]}{others} does not say whose it is: put the notebooks of each learner "
             "into a folder of that learner's name, or give --pattern"
         )
+    if around and len(by_owner) == 1:
+        [(learner, _)] = by_owner
+        raise CourseError(
+            f"{around} may be the folder of a learner, or of a class in which {learner} alone has "
+            "handed in: give --pattern, or the folder that is inside"
+        )
+    if around:
+        some = ", ".join(sorted(learner for learner, _ in by_owner)[:3])
+        more = ", ..." if len(by_owner) > 3 else ""
+        tell(f"{around} is taken for a folder around a class of {len(by_owner)}: {some}{more}")
     stamps = {file.below: file for file in files if _name(file) == STAMP}
     learners = [_read(HandedIn(*who), own, sheets, stamps) for who, own in by_owner.items()]
     return sorted(learners, key=lambda one: (one.learner.casefold(), one.number))
@@ -161,26 +185,27 @@ def _hidden(file: File) -> bool:
     return bool(NOT_OURS.search(file.below)) or _name(file).startswith(".")
 
 
-def _class_folder(files: list[File], name: str) -> tuple[list[File], re.Pattern[str]]:
-    """The files below the folder of the class, and its layout. Often an archive wraps this folder
-    into another one, or into several."""
+def _class_folder(files: list[File], name: str) -> tuple[list[File], re.Pattern[str], str]:
+    """The files below the folder of the class, its layout, and what folders are around it. Often an
+    archive wraps this folder into another one, or into several."""
+    around = ""
     while True:
         tops = _tops(files)
         folders = {top for top in tops if top.endswith("/")}
         if SUBMITTED in folders and folders <= OF_NBGRADER | {SUBMITTED}:
-            return _below(SUBMITTED, files), re.compile(NBGRADER)
+            return _below(SUBMITTED, files), re.compile(NBGRADER), around
         if f"{name}/" == SUBMITTED:
-            return files, re.compile(NBGRADER)
+            return files, re.compile(NBGRADER), around
         if layout := _platform(tops):
-            return files, re.compile(layout)
+            return files, re.compile(layout), around
         wrapper = folders.pop() if len(folders) == 1 else ""
         inside = _below(wrapper, files)
         deep = all(file.below.count("/") for file in inside if _wanted(file))
         within = _tops(inside)
         learners = len({top for top in within if top.endswith("/")}) > 1 and deep
         if not wrapper or not (learners or _platform(within) or SUBMITTED in within):
-            return files, re.compile(FOLDERS)
-        files, name = inside, wrapper.rstrip("/")
+            return files, re.compile(FOLDERS), around
+        files, name, around = inside, wrapper.rstrip("/"), around + wrapper
 
 
 def _tops(files: list[File]) -> set[str]:
@@ -208,6 +233,8 @@ def _owner(below: str, layout: re.Pattern[str]) -> Owner | None:
     match = layout.fullmatch(below)
     if not match:
         return None
+    if len(re.findall(MARK, below)) > 1 and "/" not in below:  # any of them may be the learner's
+        return Owner((below, ""), "", below)
     known = match.groupdict(default="")
     who = known["learner"].strip(), known.get("number", "")
     return Owner(who, known.get("version", ""), known.get("file") or below)
@@ -220,8 +247,13 @@ def _read(
     copies: dict[str, list[Copy]] = defaultdict(list)
     left = LARGEST_OF_ONE
     for file, name, mark in _notebooks(one, own, stamps):
-        left -= file.size
         try:
+            if file.size > notebooks.LARGEST:
+                raise CourseError(
+                    f"{file.below} was left out: it has {file.size:,} bytes, and no "
+                    f"notebook of the course needs {notebooks.LARGEST:,}"
+                )
+            left -= file.size
             if left < 0:
                 raise CourseError(
                     f"{file.below} was left out: before it stand {LARGEST_OF_ONE:,} bytes of the "

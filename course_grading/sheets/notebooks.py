@@ -10,11 +10,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from course_grading.texts import decoded
 from course_lib.errors import CourseError
 
 BUTTON = "grade-button"
 AFTERWARDS = "afterwards-"
 """Cells with such an id answer "If you want more". They stand in the solutions alone."""
+LARGEST = 8_000_000
+"""Bytes of a notebook; a sheet with all its outputs has less than one million."""
+MOST_CELLS = 10_000
 RELEASED = Path(__file__).parents[1] / "blank_sheets"
 KERNEL = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
 
@@ -114,18 +118,24 @@ def read(path: Path) -> list[Cell]:
     if path.exists() and not path.is_file():  # a pipe would be waited for without end
         raise NotebookError(f"{path.name} is no file that could be read")
     try:
-        content = path.read_bytes()
+        with path.open("rb") as file:
+            content = file.read(LARGEST + 1)
     except OSError as error:
         raise NotebookError(f"{path.name} cannot be read: {error.strerror}") from None
     return cells_of(content, path.name)
 
 
 def cells_of(content: bytes, name: str) -> list[Cell]:
-    """The cells of a notebook with this content. Raises NotebookError, which names it."""
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise NotebookError(f"{name} is no notebook: it is not text") from None
+    """The cells of a notebook with this content. Raises NotebookError, which names it.
+
+    What is too large is refused before it is parsed: a byte can become a hundred in memory.
+    """
+    if len(content) > LARGEST:
+        raise NotebookError(
+            f"{name} has more than {LARGEST:,} bytes, which no notebook of the course needs: clear "
+            "its outputs (Edit, Clear Outputs of All Cells), and save it"
+        )
+    text = decoded(content)
     if not text.strip():
         raise NotebookError(f"{name} is empty")
     if re.search(r"^(<{7} |>{7} )", text, re.MULTILINE):
@@ -139,6 +149,8 @@ def cells_of(content: bytes, name: str) -> list[Cell]:
         raise NotebookError(f"{name} is no notebook, or truncated: {error!s:.90}") from None
     if not isinstance(cells, list):
         raise NotebookError(f"{name} is no notebook of format 4: it has no cells")
+    if len(cells) > MOST_CELLS:
+        raise NotebookError(f"{name} has {len(cells):,} cells, which no notebook needs")
     return [Cell.of(cell) for cell in cells if isinstance(cell, dict)]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import tracemalloc
 import unicodedata
 import zipfile
 from io import BytesIO
@@ -120,7 +121,10 @@ def test_nobody_hands_in_for_somebody_else(hand_in, shop, layout):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text("{}")
             os.utime(path, (4e9, 4e9))
-    one, other = collect(folder, shop.released)
+    one, other, *nobody = collect(folder, shop.released)
+    if layout != "Moodle, files":
+        assert nobody == []
+    assert not any(one.number for one in nobody)  # a name with two marks is nobody's
     assert one.learner.lower() == "ada" and other.learner.lower() == "eve"
     assert one.files[NAME].content.decode() == text_of(shop) and one.notes == []
 
@@ -141,6 +145,34 @@ def test_the_folder_of_nbgrader_itself_may_be_given(hand_in, shop):
 def test_a_folder_around_the_class_is_no_learner(hand_in, shop):
     folder = hand_in(f"group 3/ada/{NAME}", f"group 3/bob/{NAME}")
     assert set(found(folder, shop)) == {"ada", "bob"}
+
+
+@pytest.mark.parametrize(
+    "inside", [("ada/{0}", "bob/{0}"), ("Ada_1_assignsubmission_file_/{0}",
+               "Bob_2_assignsubmission_file_/{0}"), ("submitted/ada/a/{0}", "submitted/bob/a/{0}")]
+)  # fmt: skip
+def test_folders_around_a_class_are_said_for_they_may_be_a_learner_s(hand_in, shop, inside):
+    folder, told = hand_in(*(f"mallory/{name.format(NAME)}" for name in inside)), []
+    collect(folder, shop.released, tell=told.append)
+    [note] = told
+    assert note.startswith("mallory/ is taken for a folder around a class of 2: ")
+    told.clear()
+    collect(folder / "mallory", shop.released, tell=told.append)
+    assert told == []
+
+
+@pytest.mark.parametrize("inside", ["submitted/ada/ps1", "Ada Lovelace_111_assignsubmission_file_"])
+def test_who_hands_in_alone_hands_in_for_nobody_else(hand_in, shop, inside):
+    folder = hand_in(f"mallory/{inside}/{NAME}")
+    with pytest.raises(CourseError, match="mallory/.* give --pattern, or the folder"):
+        collect(folder, shop.released)
+    assert set(found(folder, shop, r"(?P<learner>[^/]+)/(?P<file>.*)")) == {"mallory"}
+
+
+def test_a_name_with_the_mark_of_a_platform_is_not_taken_for_another_s(hand_in, shop):
+    mark = "_assignsubmission_file_"
+    folder = hand_in(f"Ada_111{mark}/{NAME}", f"Ada_111{mark}x_222{mark}/{NAME}")
+    assert set(found(folder, shop)) == {"Ada (111)", f"Ada_111{mark}x (222)"}
 
 
 def test_one_learner_with_folders_inside_stays_one(hand_in, shop):
@@ -241,6 +273,37 @@ def test_names_of_any_length_and_kind_stop_nobody(shop, tmp_path):
     (tmp_path / "class.zip").write_bytes(zip_of(entries))
     ada, bob = collect(tmp_path / "class.zip", shop.released)
     assert ada.files and bob.files and any(long in note for note in bob.notes)
+
+
+def test_names_that_are_no_text_stop_nobody(hand_in, shop):
+    """An old zip of Windows, unpacked here: names are bytes, and these are no UTF-8."""
+    folder = os.fsencode(hand_in(f"ada/{NAME}"))
+    for name in (b"bob/caf\xe9.ipynb", b"caf\xe9/" + NAME.encode()):
+        os.makedirs(os.path.dirname(path := os.path.join(folder, name)), exist_ok=True)
+        Path(os.fsdecode(path)).write_text(text_of(shop))
+    ada, bob, cafe = collect(Path(os.fsdecode(folder)), shop.released)
+    assert ada.files and bob.files and cafe.files and cafe.learner == "caf\ufffd"
+    for one in (ada, bob, cafe):
+        json.dumps([one.learner, *one.notes, *one.files], ensure_ascii=False).encode()
+
+
+def test_what_is_too_large_for_a_notebook_is_refused_before_it_is_parsed(hand_in, shop, tmp_path):
+    folder = hand_in(f"zed/{NAME}")
+    cells = '{"cells":[' + "{}," * 16_000_000 + "{}]}"
+    large = zip_of({"x.ipynb": cells})
+    del cells
+    many = zip_of({f"{n}.ipynb": "" for n in range(40_000)})
+    for name, content in {"hw.zip": large, "many.zip": many}.items():
+        (folder / "ada").mkdir(exist_ok=True)
+        (folder / "ada" / name).write_bytes(content)
+    (folder / "ada" / "cells.ipynb").write_text('{"cells":[' + "{}," * 20_000 + "{}]}")
+    tracemalloc.start()
+    ada, zed = collect(folder, shop.released)
+    assert tracemalloc.get_traced_memory()[1] < 100_000_000
+    tracemalloc.stop()
+    assert zed.files and not ada.files
+    for said in ("no notebook of the course needs 8,000,000", "has more entries than", "no sheet"):
+        assert any(said in note for note in ada.notes), said
 
 
 def test_one_learners_archives_leave_room_for_all_others(hand_in, shop, tmp_path, monkeypatch):
