@@ -30,7 +30,10 @@ from course_grading.running.graded import MachineFailed
 
 NOBODY = 64_000
 """Who runs in the sandbox if root starts it: a number that belongs to nobody."""
-SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc")
+SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
+SETTINGS = ("alternatives", "fonts", "group", "hosts", "ld.so.cache", "ld.so.conf",
+            "ld.so.conf.d", "localtime", "mime.types", "nsswitch.conf", "passwd")  # fmt: skip
+"""Of /etc: what Python and its libraries read. Others may hold passwords, as pip.conf does."""
 LOADING = (60.0, 120.0, 240.0)
 """Seconds in which the process in a sandbox has to be ready, the first time and then: it loads
 torch."""
@@ -94,6 +97,9 @@ def command(limits: Limits) -> list[str]:
             command += ["--symlink", os.readlink(path), path]
         elif Path(path).exists():
             command += ["--ro-bind", path, path]
+    command += ["--perms", "0755", "--dir", "/etc"]
+    for name in SETTINGS:
+        command += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
     command += ["--proc", "/proc", "--dev", "/dev"]
     for place in ("/tmp", HOME):
         command += ["--perms", "1777", "--size", str(limits.files), "--tmpfs", place]
@@ -102,8 +108,10 @@ def command(limits: Limits) -> list[str]:
         command += ["--perms", "0755", "--dir", str(above)]
     for folder in course:
         command += ["--ro-bind", str(folder), str(folder)]
-    for name in HIDDEN:
-        command += ["--tmpfs", str(GRADING / name)]
+    for folder in _hidden(course):
+        command += ["--tmpfs", str(folder)]
+    # They lie in memory, without a limit, and belong to whoever has started bubblewrap.
+    command += ["--remount-ro", "/dev", "--remount-ro", "/"]
     command += ["--setenv", "HOME", HOME, "--chdir", HOME]
     for name, value in _environment().items():
         command += ["--setenv", name, value]
@@ -121,6 +129,14 @@ def _course() -> Iterator[Path]:
     found.update(PACKAGES)
     real = {path.resolve() for path in found}
     yield from sorted(path for path in found | real if not _within(path, SYSTEM))
+
+
+def _hidden(course: list[Path]) -> Iterator[Path]:
+    """What is hidden, under each name that it has in the sandbox: links may lead to the course."""
+    real = GRADING.resolve()
+    for folder in course:
+        if real.is_relative_to(folder.resolve()):
+            yield from (folder / real.relative_to(folder.resolve()) / name for name in HIDDEN)
 
 
 def _parents(paths: list[Path]) -> list[Path]:

@@ -2,6 +2,8 @@
 
 Keyrings are the user's and not the sandbox's, shared and anonymous files are memory that no limit
 counts, and the rest has opened sandboxes before. As Flatpak does (`man 2 seccomp`, `man 7 bpf`).
+A network namespace holds back IP, and not what reaches the host of a virtual machine: of sockets,
+those of chosen families can be made.
 """
 
 from __future__ import annotations
@@ -17,8 +19,8 @@ KEYCTL_JOIN_SESSION_KEYRING = 1
 LOAD, EQUAL, AT_LEAST, RETURN = 0x20, 0x15, 0x35, 0x06
 """Codes of the classic BPF: load a word, jump if it is equal, or as large, and return."""
 ALLOW, FORBID = 0x7FFF_0000, 0x0005_0000 | errno.EPERM
-NUMBER, MACHINE = 0, 4
-"""Where a call's number and the machine stand in what a filter sees."""
+NUMBER, MACHINE, FIRST_ARGUMENT = 0, 4, 16
+"""Where a call's number, the machine and an argument's low half stand in what a filter sees."""
 FOREIGN = 0x4000_0000
 """From here on, x86_64 takes numbers for calls of another kind."""
 MACHINES = {"x86_64": 0xC000_003E, "aarch64": 0xC000_00B7}
@@ -36,6 +38,11 @@ CALLS = {
         "io_uring_register": 427, "memfd_secret": 447,
     },
 }  # fmt: skip
+SOCKETS = {"x86_64": (41, 53), "aarch64": (198, 199)}
+"""The calls that make sockets, with a family as their first argument."""
+FAMILIES = {"AF_UNIX": 1, "AF_INET": 2, "AF_INET6": 10, "AF_NETLINK": 16}
+"""Families whose sockets stay in the sandbox. Netlink is what names and interfaces are asked for
+with: without it, the kernel's own library ends its process."""
 
 
 def leave_keyring() -> None:
@@ -65,15 +72,30 @@ def forbid_calls() -> None:
 
 
 def _program(machine: str) -> bytes:
-    """A filter: whatever is not forbidden is allowed, and nothing to another kind of machine."""
-    numbers = sorted(CALLS[machine].values())
-    to_forbid = len(numbers) + 2
-    lines = [
-        (LOAD, 0, 0, MACHINE),
-        (EQUAL, 0, to_forbid + 1, MACHINES[machine]),
-        (LOAD, 0, 0, NUMBER),
-        (AT_LEAST, to_forbid - 1, 0, FOREIGN),
+    """A filter: whatever is not forbidden is allowed, and nothing to another kind of machine.
+
+    A jump counts the lines that it leaves out. Those here name lines, the ends "allow" and
+    "forbid", or "sockets"; None goes on with the next line.
+    """
+    lines: list[tuple[int, str | None, str | None, int]] = [
+        (LOAD, None, None, MACHINE),
+        (EQUAL, None, "forbid", MACHINES[machine]),
+        (LOAD, None, None, NUMBER),
+        (AT_LEAST, "forbid", None, FOREIGN),
     ]
-    lines += [(EQUAL, to_forbid - 2 - place, 0, number) for place, number in enumerate(numbers)]
-    lines += [(RETURN, 0, 0, ALLOW), (RETURN, 0, 0, FORBID)]
-    return b"".join(struct.pack("HBBI", *line) for line in lines)
+    lines += [(EQUAL, "forbid", None, number) for number in sorted(CALLS[machine].values())]
+    lines += [(EQUAL, "sockets", None, number) for number in SOCKETS[machine]]
+    lines += [(RETURN, None, None, ALLOW)]
+    places = {"sockets": len(lines)}
+    lines += [(LOAD, None, None, FIRST_ARGUMENT)]
+    lines += [(EQUAL, "allow", None, family) for family in FAMILIES.values()]
+    places |= {"forbid": len(lines), "allow": len(lines) + 1}
+    lines += [(RETURN, None, None, FORBID), (RETURN, None, None, ALLOW)]
+
+    def jump(place: int, to: str | None) -> int:
+        return 0 if to is None else places[to] - place - 1
+
+    return b"".join(
+        struct.pack("HBBI", code, jump(place, yes), jump(place, no), value)
+        for place, (code, yes, no, value) in enumerate(lines)
+    )

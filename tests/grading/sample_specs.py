@@ -74,7 +74,7 @@ def careless_test(implementation: object) -> None:
     assert implementation(2) == 4  # type: ignore[operator]
 
 
-COUNT = 28
+COUNT = 32
 NUMBER = COUNT + 1
 TEST = COUNT + 2
 EXERCISES = numbered({

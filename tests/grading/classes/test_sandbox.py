@@ -6,6 +6,7 @@ points are a hole in the sandbox, and so is whatever it leaves behind.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import platform
@@ -54,6 +55,9 @@ FILES = {
     "fills the memory with files":
         "[open(f'/tmp/{{n}}', 'wb').write(bytes(40_000_000)) for n in range(8)]",
     "fills its own folder": "[open(f'{{n}}', 'wb').write(bytes(40_000_000)) for n in range(8)]",
+    "fills the root": "open('/large', 'wb').write(bytes(1000))",
+    "fills the folder of devices": "open('/dev/large', 'wb').write(bytes(1000))",
+    "reads settings that may hold a password": "assert {{*os.listdir('/etc')}} - {settings!r}",
     "finds a folder that it shares with the machine":
         "assert {{line.split(' - ')[1].split()[0] for line in open('/proc/self/mountinfo')"
         " if line.split()[5].startswith('rw')}} - {{'tmpfs', 'proc', 'devpts', 'devtmpfs'}}",
@@ -67,6 +71,9 @@ POWERS = {
     "sends a packet":
         "socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('1.1.1.1', 9))",
     "uses a socket of the machine's": "socket.socket(socket.AF_UNIX).connect({abstract!r})",
+    "speaks to the host of a virtual machine": "socket.socket(socket.AF_VSOCK)",
+    "asks for a pair of another family":
+        "assert libc.socketpair(30, 1, 0, (ctypes.c_int * 2)()) == 0",
     "asks for more memory": "assert len(bytearray(20_000_000_000))",
     "asks for more memory in torch": "torch.ones(5_000_000_000, dtype=torch.float32)",
     "starts a thousand processes": "[subprocess.Popen(['sleep', '60']) for _ in range(1000)]",
@@ -132,10 +139,13 @@ def test_no_attack_earns_a_point(attacks, workshop: MakeWorkshop, tmp_path, monk
                         specs=str(ROOT / "course_grading" / "specs"),
                         neighbour=str(tmp_path / "neighbour.ipynb"),
                         results=str(tmp_path / "results.jsonl"),
+                        settings={*sandbox.SETTINGS},
                     ),
                 ),
             )
+        shop.answer(honest := len(attacks) + 1)
         graded = shop.grade(sandbox=Limits(), timeout=20.0)
+    assert graded[honest]["points"]
     assert not [name for n, name in enumerate(attacks, 1) if graded[n]["points"]]
     assert (ROOT / "course_lib" / "__init__.py").read_bytes() == before
     assert not (ROOT / "mine.txt").exists()
@@ -212,6 +222,50 @@ def test_only_the_course_is_there():
     listed = in_sandbox("ls", "-a", str(ROOT), f"{ROOT}/course_grading/specs").stdout.split()
     assert {"course_lib", "course_lab", "course_grading"} <= set(listed)
     assert not {"solutions", "tests", ".git", "exercises", "docs", "order_blind.py"} & set(listed)
+
+
+@pytest.mark.skipif(not seccomp.CALLS.get(platform.machine()), reason="no filter for this machine")
+def test_only_sockets_that_stay_inside_can_be_made():
+    """Even where the kernel has no such family: it is the filter that refuses."""
+    code = (
+        "from course_grading.running import seccomp; seccomp.forbid_calls(); import socket\n"
+        "for family in range(64):\n"
+        "    try: print(family, socket.socket(family, 3 if family == 16 else 1) and 0)\n"
+        "    except OSError as error: print(family, error.errno)"
+    )
+    done = in_sandbox(sys.executable, "-c", code)
+    said = dict(map(int, line.split()) for line in done.stdout.splitlines())
+    assert len(said) == 64, done.stderr
+    allowed = {*seccomp.FAMILIES.values()}
+    assert all(said[family] in (0, errno.EAFNOSUPPORT) for family in allowed)
+    assert {said[family] for family in said.keys() - allowed} == {errno.EPERM}
+
+
+def test_specs_are_hidden_behind_links_too(tmp_path, monkeypatch):
+    (link := tmp_path / "link").symlink_to(ROOT)
+    packages = [link / package.relative_to(ROOT) for package in sandbox.PACKAGES]
+    monkeypatch.setattr(sandbox, "PACKAGES", tuple(packages))
+    for course in (link, ROOT):
+        listed = in_sandbox("ls", f"{course}/course_grading", f"{course}/course_grading/specs")
+        assert "judging" in listed.stdout and "order_blind" not in listed.stdout
+
+
+def test_an_ordinary_user_s_sandbox_has_no_place_without_a_limit(monkeypatch):
+    """Root's belongs to somebody else inside. This one belongs to whoever starts it."""
+    as_user = []
+    if os.getuid() == 0:  # a user who reaches neither Python nor the course: they are left out
+        as_user = ["setpriv", "--reuid=1234", "--regid=1234", "--clear-groups"]
+        monkeypatch.setattr(os, "getuid", lambda: 1234)
+        monkeypatch.setattr(sandbox, "_course", lambda: iter([]))
+    command = [*as_user, *sandbox.command(Limits(files=4_000_000))]
+    look = (
+        "find / -path /proc -prune -o -type d -writable -print 2>/dev/null | while read place; do "
+        "(echo > $place/mine) 2>/dev/null && echo $place; done; df -k /tmp ~ | tail -n 2"
+    )
+    done = subprocess.run([*command, "sh", "-c", look], capture_output=True, text=True)
+    *places, of_tmp, of_home = done.stdout.splitlines()
+    assert {*places} == {"/tmp", sandbox.HOME}, done
+    assert all(int(line.split()[1]) <= 4096 for line in (of_tmp, of_home))
 
 
 def test_nothing_goes_from_one_sandbox_to_the_next():
