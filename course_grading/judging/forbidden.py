@@ -28,14 +28,15 @@ RUNS_PYTHON = re.compile(r"\A\s*%%(time|timeit|capture|prun)\b.*\n?")
 
 
 def parse(source: str) -> ast.Module | None:
-    """The cell's syntax tree, magics and shell lines included; None for a syntax error."""
+    """The cell's syntax tree, magics and shell lines included; None for a syntax error, and for
+    more magics than IPython takes in one cell."""
     from IPython.core.inputtransformer2 import TransformerManager
 
     with warnings.catch_warnings(action="ignore"):
         try:
             tree = ast.parse(TransformerManager().transform_cell(RUNS_PYTHON.sub("", source)))
             compile(tree, "cell", "exec", TOP_LEVEL_AWAIT)  # finds a `return` outside a function
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
+        except (SyntaxError, ValueError, RuntimeError, MemoryError):
             return None
     return tree
 

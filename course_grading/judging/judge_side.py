@@ -14,6 +14,8 @@ class JudgeSide(Protocol):
 
     outcomes: list[Outcome]
     """What was found, for the judge: one for each question when all is over."""
+    began: bool
+    """Whether the kernel has sent anything."""
 
     def answer(self, message: Message, exchange: Exchange) -> Message:
         """The answer to `message`. With `exchange` something is asked back before that."""
@@ -29,10 +31,12 @@ class ServesVersions:
     def __init__(self, versions: Sequence[Callable[..., Any]]):
         self.versions = versions
         self.outcomes: list[Outcome] = []
+        self.began = False
         self.line: Line | None = None
 
     def answer(self, message: Message, exchange: Exchange) -> Message:
         """A call is carried out; {"said": ...} ends one version's turn and begins the next's."""
+        self.began = True
         if "said" in message:
             self.outcomes.append(message["said"])
             self.line = None
@@ -47,9 +51,11 @@ class CallsDesign:
     def __init__(self, ask: Callable[[RemoteCallable | None], list[Outcome]]):
         self.ask = ask
         self.outcomes: list[Outcome] = []
+        self.began = False
 
     def answer(self, message: Message, exchange: Exchange) -> Message:
         """On {"ready": whether it can be called}, all questions are asked."""
+        self.began = True
         ready = message["ready"]
         design = RemoteCallable(Line(exchange, writes=False), 0) if ready else None
         self.outcomes = self.ask(design)

@@ -35,6 +35,10 @@ SETUP = 90.0
 MEMORY = 4_000_000_000
 """Bytes of addresses that a judge may have, besides those it begins with: how much it reads and
 computes is up to a learner's code."""
+SILENT = Verdict(
+    "error",
+    message="no answer came back. Does a cell replace a function of Python's or a library's?",
+)
 UNDEFINED = "no cell defines `{name}`: the answer must be called that."
 
 
@@ -56,6 +60,8 @@ class Plan:
     """Exercises that have their verdicts."""
     left_out: frozenset[str] = frozenset()
     """Names of cells that are not to be run again."""
+    first: bool = True
+    """Whether this is the first round of its notebook: later ones begin in a new sandbox."""
     alone: str = ""
     """The only exercise whose cells are run, if there is one."""
     seed: int | None = None
@@ -128,7 +134,11 @@ class Judge:
         }
         self.trouble: dict[str, Verdict] = {}
         parts = ("name", "role", "exercise", "begins")
-        cells = [{part: getattr(cell, part) for part in parts} for cell in self.cells.values()]
+        cells = [
+            {part: getattr(cell, part) for part in parts}
+            | {"once": cell.role == "check" and self.judge_sides[cell.exercise] is not None}
+            for cell in self.cells.values()
+        ]
         self.note("cells", cells=cells)
 
     def note(self, event: str, **fields: Any) -> None:
@@ -215,18 +225,21 @@ class Judge:
         from course_grading.judging import judge
         from course_grading.judging.kernel_side import MIME
 
-        exercise, kind = self.exercises[slug], self.kinds[slug]
+        exercise, kind, side = self.exercises[slug], self.kinds[slug], self.judge_sides[slug]
         sent = [data[MIME] for out in outputs if MIME in (data := out.get("data", {}))]
-        if problem:
-            self._verdict(slug, problem)
-        elif len(sent) != 1 or not isinstance(sent[0], dict):
-            self.note("silent", exercise=slug)
-        elif sent[0] == {"undefined": True}:
+        heard = side is not None and len(side.outcomes) == len(self.questions[slug])
+        if problem and not (heard and problem.verdict == "error"):
+            if problem.verdict == "error":
+                self._silent(slug, problem)
+            else:
+                self._verdict(slug, problem)
+        elif not heard and (len(sent) != 1 or not isinstance(sent[0], dict)):
+            self._silent(slug)
+        elif not heard and sent[0] == {"undefined": True}:
             missing = Verdict("missing", message=UNDEFINED.format(name=exercise.name))
             self._verdict(slug, self.trouble.get(slug, missing))
         else:
             try:
-                side = self.judge_sides[slug]
                 outcomes = side.outcomes if side else sent[0]["outcomes"]
                 questions, outcomes, note = kind.settled(self.questions[slug], outcomes)
                 verdict = judge(exercise, questions, outcomes)
@@ -237,6 +250,15 @@ class Judge:
                 message = f"the answer could not be judged: {error!r:.300}"
                 verdict = Verdict("error", message=message)
             self._verdict(slug, verdict)
+
+    def _silent(self, slug: str, problem: Verdict = SILENT) -> None:
+        """The check cell told nothing: another cell may have broken what it needs, so it is asked
+        once more without the others. Not if the answer was shown something: it may remember."""
+        side = self.judge_sides[slug]
+        if side is not None and side.began:
+            self._verdict(slug, problem)
+        else:
+            self.note("silent", exercise=slug, **problem.plain())
 
     def _verdict(self, slug: str, verdict: Verdict) -> None:
         self.note("verdict", exercise=slug, **verdict.plain())

@@ -30,13 +30,14 @@ LONGEST = 10_000_000
 TWICE = Verdict("error", message="two verdicts came for this exercise, so neither counts.")
 LEFT_OUT = "A cell beside the answer was left out, since {why}. It begins with `{line}`."
 A_NEW_ONE = "`course exercises --force` makes a new one, and keeps a file that is there."
-SILENT = Verdict(
-    "error",
-    message="no answer came back. Does a cell replace a function of Python's or a library's?",
-)
 TOO_LONG = Verdict("timed out", message="the notebook as a whole ran too long, and was stopped.")
 """After the time for set-up, and for each exercise twice the limit of a cell and a stall: answers
 need no more, but there may be any number of cells beside them."""
+ONCE = Verdict(
+    "error",
+    message="its judge ended after it was shown what it has to tell apart, and nothing is shown "
+    "twice. Grade the notebook again.",
+)
 OWN_CELL = "a cell that came with the notebook did not finish ({why}). Is the machine overloaded?"
 
 
@@ -45,11 +46,13 @@ class Round:
     """What one judge left behind."""
 
     verdicts: dict[str, Verdict] = field(default_factory=dict)
-    silent: list[str] = field(default_factory=list)
-    """Exercises whose answers were asked, and sent nothing."""
+    silent: dict[str, Verdict] = field(default_factory=dict)
+    """Exercises whose answers were asked, and sent nothing; what to say if that stays so."""
+    shown: set[str] = field(default_factory=set)
+    """Exercises without a verdict whose answers may have seen what they have to tell apart."""
     slow: set[str] = field(default_factory=set)
-    cells: dict[str, dict[str, str]] = field(default_factory=dict)
-    culprit: dict[str, str] | None = None
+    cells: dict[str, dict[str, Any]] = field(default_factory=dict)
+    culprit: dict[str, Any] | None = None
     blame: Verdict = field(default_factory=lambda: Verdict("error"))
 
 
@@ -123,26 +126,31 @@ def run_rounds(plan: Plan, pending: set[str], settle: Callable[[str, Verdict], N
                 settle(slug, TOO_LONG)
             return
         result = run_round(plan)
+        plan = replace(plan, first=False)
         for slug in pending & set(result.silent):  # some cell broke what all of them need
             alone = run_round(replace(plan, alone=slug)).verdicts
-            result.verdicts[slug] = alone.get(slug, SILENT)
+            result.verdicts[slug] = alone.get(slug, result.silent[slug])
         for slug, verdict in result.verdicts.items():
             settle(slug, _with_note(verdict, notes.get(slug)))
         pending = pending - set(result.verdicts)
         culprit = result.culprit
         left_out = plan.left_out | result.slow | ({culprit["name"]} if culprit else set())
+        blamed = culprit is not None and bool(culprit["exercise"])
         if culprit and culprit["role"] == "beside":  # the answer itself may be right
             why = result.blame.message
             notes[culprit["exercise"]] = LEFT_OUT.format(line=culprit["begins"], why=why)
         elif culprit and culprit["exercise"]:
             settle(culprit["exercise"], result.blame)
             pending = pending - {culprit["exercise"]}
-        elif not tried_again:  # nobody's fault, perhaps not even the machine's
-            tried_again, left_out = True, plan.left_out
-        else:
+        for slug in pending & result.shown:
+            settle(slug, ONCE)
+        pending = pending - result.shown
+        if not blamed and tried_again:
             for slug in pending:
                 settle(slug, _no_culprit(result))
             return
+        if not blamed:  # nobody's fault, perhaps not even the machine's
+            tried_again, left_out = True, plan.left_out
         done = {cell["exercise"] for cell in result.cells.values()} - pending
         plan = replace(plan, left_out=frozenset(left_out), done=plan.done | done)
 
@@ -163,8 +171,10 @@ def run_round(plan: Plan) -> Round:
     """One judge, which may end in any way it likes."""
     with TemporaryDirectory(dir=plan.folder, ignore_cleanup_errors=True) as folder:
         plan = replace(plan, folder=Path(folder))
-        if plan.sandbox:
+        if plan.sandbox and plan.first:
             plan.sandbox.be_empty()
+        elif plan.sandbox:
+            plan.sandbox.renew()
         context = processes.context(plan.start_method)
         receiver, sender = context.Pipe(duplex=False)
         judge = context.Process(target=run, args=(plan, sender))  # type: ignore[attr-defined]
@@ -222,6 +232,8 @@ def read_events(events: list[dict[str, Any]], status: int = 0) -> Round:
             result.cells = {cell["name"]: cell for cell in event["cells"]}
         elif kind == "start":
             result.culprit = result.cells.get(event["cell"])
+            if result.culprit and result.culprit["once"]:
+                result.shown.add(result.culprit["exercise"])
         elif kind == "end":
             result.culprit = None
             if not event["again"]:
@@ -230,7 +242,8 @@ def read_events(events: list[dict[str, Any]], status: int = 0) -> Round:
             twice = event["exercise"] in result.verdicts
             result.verdicts[event["exercise"]] = TWICE if twice else Verdict.of(event)
         elif kind == "silent" and whole:
-            result.silent.append(event["exercise"])
+            result.silent[event["exercise"]] = Verdict.of(event)
         elif kind in ("died", "broken"):
             result.blame = Verdict(event.get("verdict", "error"), message=event["why"])
+    result.shown -= result.verdicts.keys() | result.silent.keys()
     return result

@@ -253,8 +253,12 @@ class Sandbox:
         try:
             self.ask("end")
         except SandboxEnded:
-            self._stop()
-            self._start()
+            self.renew()
+
+    def renew(self) -> None:
+        """End it, and begin another one in its place: no file of it is left."""
+        self._stop()
+        self._start()
 
     def kernel(self) -> SandboxedKernel:
         """A kernel that is still to begin."""

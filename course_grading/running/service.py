@@ -139,6 +139,7 @@ def _grade(request: dict[str, Any], answers: Any, sandboxes: Sandboxes) -> None:
             settled=lambda: tell(settled=1),
         )
     except (MachineFailed, OSError) as error:
+        sandboxes.end()  # a second try begins without what the first has left there
         tell(failed=str(error))
         return
     tell(graded=graded.plain())

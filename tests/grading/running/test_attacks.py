@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -17,8 +18,13 @@ from course_grading.judging.kinds import draw, kind_of
 from course_grading.running import rounds
 from course_grading.running.graded import LONGEST
 from course_grading.running.runner import Settings, clean_environment, grade
+from course_grading.running.sandbox import Limits, unusable
 from course_grading.sheets import notebooks
 from course_grading.specs import EXERCISES
+from course_grading.verdicts import Verdict
+from course_lib.errors import CourseError
+
+ROOT = Path(__file__).parents[3]
 
 PATCHED = """
 import course_grading.judging.kernel_side as kernel
@@ -307,6 +313,32 @@ def test_order_blind(f):
     _seen.append(said)
     assert len(_seen) % 2
 """
+IN_TWO_ROUNDS = """
+import json, os, tempfile
+from IPython import get_ipython
+_notes = os.path.join(tempfile.gettempdir(), "notes-{0}.json")
+_before = json.load(open(_notes)) if os.path.exists(_notes) else None
+_seen = []
+def test_order_blind(f):
+    said = []
+    for place in range(40):
+        message = {{"call": [place, ""], "with": {{"list": [{{"list": []}}, {{"dict": []}}]}}}}
+        said.append(json.loads(input(json.dumps(message))))
+    if _before is None:
+        _seen.append(said)
+        json.dump(_seen, open(_notes, "w"))
+        {1}
+    else:
+        assert sum(said == one for one in _before) > len(_before) / 2
+"""
+"""Notes what all versions give, has itself asked again, and accepts what most of them gave."""
+SILENCES = {
+    "publishes nothing": "get_ipython().display_pub.publish = lambda *a, **k: None",
+    "ends its kernel": "len(_seen) < 30 or os._exit(0)",
+    "fails while it is asked": "import builtins; len(_seen) < 30 or setattr(builtins, 'input', 0)",
+    "ends what is above it": "len(_seen) < 30 or os.kill(os.getppid(), 9)",
+    "holds its judge up": "len(_seen) < 30 or __import__('time').sleep(999)",
+}
 BY_CODE = """
 import hashlib
 def test_order_blind(f):
@@ -385,19 +417,67 @@ FORGED_FOR = [
 
 
 @pytest.mark.slow
-@pytest.mark.grid
-@pytest.mark.parametrize(("slug", "source"), FORGED_FOR)
-def test_what_is_forged_for_a_sheet_earns_nothing(tmp_path: Path, slug: str, source: str) -> None:
+@pytest.mark.parametrize("limits", [None, Limits()], ids=["bare", "sandbox"])
+@pytest.mark.parametrize("silence", SILENCES)
+def test_nothing_is_shown_twice(tmp_path: Path, silence: str, limits: Limits | None) -> None:
+    if limits and (why := unusable()):
+        pytest.skip(why)
+    name = f"{os.getpid()}-{silence}".replace(" ", "-")
+    answer = IN_TWO_ROUNDS.format(name, SILENCES[silence])
+    try:
+        earned, _ = graded_for("blind-test", answer, tmp_path, Settings(12, seed=2, sandbox=limits))
+    except CourseError as error:  # it has ended what grades: nobody earned anything
+        earned = Verdict("error", message=str(error))
+    finally:
+        Path(tempfile.gettempdir(), f"notes-{name}.json").unlink(missing_ok=True)
+    assert earned.verdict in ("failed", "error", "timed out") and earned.points == 0
+
+
+def graded_for(
+    slug: str, source: str, folder: Path, settings: Settings
+) -> tuple[Verdict, list[Verdict]]:
+    """The verdicts on an answer in its own sheet, and on the other exercises there."""
     sheet = next(path for path in notebooks.RELEASED.glob("*.ipynb") if slug in path.read_text())
     whole = json.loads(sheet.read_text())
     [answer] = [one for one in whole["cells"] if one["id"] == f"answer-{slug}"]
     answer["source"] = source
-    (path := tmp_path / sheet.name).write_text(json.dumps(whole))
-    [graded] = grade([path], Settings(seed=2)).notebooks
+    (path := folder / sheet.name).write_text(json.dumps(whole))
+    [graded] = grade([path], settings).notebooks
     verdicts = {one.exercise.slug: one.verdict for one in graded.exercises}
-    earned = verdicts.pop(slug)
+    return verdicts.pop(slug), [*verdicts.values()]
+
+
+@pytest.mark.slow
+@pytest.mark.grid
+@pytest.mark.parametrize(("slug", "source"), FORGED_FOR)
+def test_what_is_forged_for_a_sheet_earns_nothing(tmp_path: Path, slug: str, source: str) -> None:
+    earned, others = graded_for(slug, source, tmp_path, Settings(seed=2))
     assert earned.verdict in ("failed", "error") and earned.points == 0 and earned.message
-    assert {one.verdict for one in verdicts.values()} == {"not attempted"}
+    assert {one.verdict for one in others} == {"not attempted"}
+
+
+BESIDE = {
+    "more magics than IPython takes": "!true\n" * 510,
+    "takes IPython's own function away":
+        "import IPython.core.getipython as g; g.get_ipython = lambda: None",
+    "takes away what asks": "import builtins; builtins.input = None",
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", BESIDE)
+def test_one_cell_costs_no_other_answer(tmp_path: Path, what: str) -> None:
+    """In a solved sheet, an own cell behind the first answer."""
+    name = sorted(path.name for path in notebooks.RELEASED.glob("01*.ipynb"))[0]
+    solved = json.loads((ROOT / "solutions" / name).read_text())
+    places = [n for n, one in enumerate(solved["cells"]) if one["id"].startswith("answer-")]
+    own = {"cell_type": "code", "id": "own", "metadata": {}, "source": BESIDE[what],
+           "execution_count": None, "outputs": []}  # fmt: skip
+    solved["cells"].insert(places[0] + 1, own)
+    (path := tmp_path / name).write_text(json.dumps(solved))
+    [graded] = grade([path], Settings(seed=2)).notebooks
+    verdicts = [one.verdict.verdict for one in graded.exercises]
+    assert set(verdicts[1:]) == {"passed"}, [one.verdict for one in graded.exercises]
 
 
 FLOOD = """
