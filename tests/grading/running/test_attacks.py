@@ -314,30 +314,33 @@ def test_order_blind(f):
     assert len(_seen) % 2
 """
 IN_TWO_ROUNDS = """
-import json, os, tempfile
+import glob, json, os, tempfile, torch
 from IPython import get_ipython
-_notes = os.path.join(tempfile.gettempdir(), "notes-{0}.json")
-_before = json.load(open(_notes)) if os.path.exists(_notes) else None
-_seen = []
-def test_order_blind(f):
-    said = []
-    for place in range(40):
-        message = {{"call": [place, ""], "with": {{"list": [{{"list": []}}, {{"dict": []}}]}}}}
-        said.append(json.loads(input(json.dumps(message))))
-    if _before is None:
-        _seen.append(said)
-        json.dump(_seen, open(_notes, "w"))
-        {1}
-    else:
-        assert sum(said == one for one in _before) > len(_before) / 2
+_notes = os.path.join(tempfile.gettempdir(), "notes-{0}-")
+def _near(one, other):
+    return len(one) == len(other) and all(abs(a - b) < 0.02 for a, b in zip(one, other))
+def test_encoding(f):
+    mine, said = _notes + str(os.getpid()), []
+    for base, last in ((10_000.0, 100_000), (500.0, 9)):
+        try:
+            said += f(torch.tensor([0, 1, 77, last]), 64, base).flatten().tolist()
+        except Exception:
+            said += [9.0]
+    if before := [name for name in glob.glob(_notes + "*") if name != mine]:
+        lines = [json.loads(line) for name in before for line in open(name)]
+        assert sum(_near(said, one) for one in lines) > 4
+        return
+    print(json.dumps(said), file=open(mine, "a"))
+    seen = len(open(mine).readlines())
+    {1}
 """
 """Notes what all versions give, has itself asked again, and accepts what most of them gave."""
 SILENCES = {
     "publishes nothing": "get_ipython().display_pub.publish = lambda *a, **k: None",
-    "ends its kernel": "len(_seen) < 30 or os._exit(0)",
-    "fails while it is asked": "import builtins; len(_seen) < 30 or setattr(builtins, 'input', 0)",
-    "ends what is above it": "len(_seen) < 30 or os.kill(os.getppid(), 9)",
-    "holds its judge up": "len(_seen) < 30 or __import__('time').sleep(999)",
+    "ends its kernel": "seen < 30 or os._exit(0)",
+    "fails while it is asked": "import builtins; seen < 30 or setattr(builtins, 'input', 0)",
+    "ends what is above it": "seen < 30 or os.kill(os.getppid(), 9)",
+    "holds its judge up": "seen < 30 or __import__('time').sleep(999)",
 }
 BY_CODE = """
 import hashlib
@@ -425,11 +428,14 @@ def test_nothing_is_shown_twice(tmp_path: Path, silence: str, limits: Limits | N
     name = f"{os.getpid()}-{silence}".replace(" ", "-")
     answer = IN_TWO_ROUNDS.format(name, SILENCES[silence])
     try:
-        earned, _ = graded_for("blind-test", answer, tmp_path, Settings(12, seed=2, sandbox=limits))
+        earned, _ = graded_for(
+            "sinusoidal-test", answer, tmp_path, Settings(12, seed=2, sandbox=limits)
+        )
     except CourseError as error:  # it has ended what grades: nobody earned anything
         earned = Verdict("error", message=str(error))
     finally:
-        Path(tempfile.gettempdir(), f"notes-{name}.json").unlink(missing_ok=True)
+        for notes in Path(tempfile.gettempdir()).glob(f"notes-{name}-*"):
+            notes.unlink()
     assert earned.verdict in ("failed", "error", "timed out") and earned.points == 0
 
 
