@@ -19,6 +19,8 @@ from course_grading.classes.command import grade_class
 from course_grading.running import runner
 from course_grading.sheets import notebooks, submissions
 from course_grading.sheets.languages import language_of
+from course_grading.sheets.updating import left_unfinished
+from course_grading.sheets.updating import update as updated
 from course_lab.command_line import Arguments, add_command, folder_for, home
 from course_lab.command_line import run as run_command
 from course_lib.errors import CourseError
@@ -35,6 +37,7 @@ def grade(arguments: Arguments) -> int:
     if os.environ.get("COURSE_GRADING"):
         raise CourseError("a notebook that is being graded cannot grade itself")
     signal.signal(signal.SIGTERM, _stop)
+    _say_what_is_unfinished(arguments.exercises)
     settings = runner.Settings(
         arguments.timeout,
         arguments.released,
@@ -61,6 +64,12 @@ def grade(arguments: Arguments) -> int:
         if path:
             notebooks.write_text(path, text)
     return 0 if graded.points == graded.max_points else 1
+
+
+def _say_what_is_unfinished(folder: Path) -> None:
+    """An update that was ended is nothing to go on from in silence."""
+    if left := left_unfinished(folder):
+        print(left, file=sys.stderr)
 
 
 def _stop(*_: object) -> NoReturn:
@@ -93,6 +102,7 @@ def exercises(arguments: Arguments) -> int:
 
     _must_be_english(arguments.exercises)
     _must_be_english(arguments.solutions)
+    _say_what_is_unfinished(arguments.exercises)
     specs = import_module(arguments.specs)
     known, sheets = specs.EXERCISES, getattr(specs, "SHEETS", {})
     released = arguments.released
@@ -129,6 +139,7 @@ def reset(arguments: Arguments) -> int:
     from course_grading.exercise import find
     from course_grading.sheets import workspace
 
+    _say_what_is_unfinished(arguments.exercises)
     exercise = find(import_module(arguments.specs).EXERCISES, arguments.exercise)
     print(workspace.reset(arguments.exercises, arguments.released, exercise))
     return 0
@@ -164,12 +175,12 @@ def new_exercise(arguments: Arguments) -> int:
 
 def update(arguments: Arguments) -> int:
     """Pull a newer release and carry the answers over."""
-    from course_grading.sheets import workspace
-
+    for ending in (signal.SIGTERM, signal.SIGHUP):  # the window was closed
+        signal.signal(ending, _stop)
     folder, language = arguments.exercises, language_of(arguments.exercises)
     if language:
         folder = folder.resolve().parents[1] / "exercises"
-    for line in workspace.update(folder):
+    for line in updated(folder):
         print(line)
     if language:
         print(f"now `make lab EDITION={language}` carries your answers into the new sheets")

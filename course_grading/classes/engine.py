@@ -69,10 +69,19 @@ def cluster(workers: int | None = None, scheduler: str | None = None) -> Iterato
             yield client
         return
     count = workers or len(os.sched_getaffinity(0))
-    preloaded = {"distributed.worker.preload": [dask_setup.__module__]}
+    own = {
+        "distributed.worker.preload": [dask_setup.__module__],
+        # A worker that has ended is started again, which takes longer than Dask's 15 seconds where
+        # a machine is busy; then Dask would give it up, and nobody would be left to grade.
+        "distributed.deploy.lost-worker-timeout": "1 day",
+        # What Dask says of itself over HTTP, anybody on this machine could read.
+        "distributed.scheduler.http.routes": [],
+        "distributed.worker.http.routes": [],
+        "distributed.admin.large-graph-warning-threshold": "1GB",
+    }
     with (
         TemporaryDirectory(prefix="class-", ignore_cleanup_errors=True) as folder,
-        dask.config.set({"temporary-directory": folder, **preloaded}),
+        dask.config.set({"temporary-directory": folder, **own}),
         # A scheduler runs whatever it is sent: nobody else on this machine may send it anything.
         LocalCluster(
             n_workers=count,

@@ -126,6 +126,9 @@ def _report(folder: Path, old: OldSheet, placed: list[Placed], homes: dict[str, 
     for home, number in arrived.items():
         elsewhere = f" {home}" if home != old.name else ""
         says.append(f"{counted(number, 'answer')} in{elsewhere}")
+    own = sum(one.changed and one.cell.role != "answer" for one in placed)
+    if own and not homes:  # a lesson
+        says.append(f"{counted(own, 'cell')} of yours in")
     return f"{old.name}: {'; '.join(says or ['no answers'])}; your file is kept as {old.backup}"
 
 

@@ -35,16 +35,19 @@ class Cell:
     source: str
     kind: str = "code"
     metadata: dict[str, Any] = field(default_factory=dict)
+    attachments: dict[str, Any] = field(default_factory=dict)
+    """Pictures that were pasted into its text."""
 
     @classmethod
     def of(cls, plain: dict[str, Any]) -> Cell:
         """From the file's own form, of which anything may be missing or of another type."""
-        id, metadata = plain.get("id"), plain.get("metadata")
+        id, metadata, pasted = (plain.get(key) for key in ("id", "metadata", "attachments"))
         return cls(
             id if isinstance(id, str) else "",
             as_text(plain.get("source", "")),
             str(plain.get("cell_type")),
             metadata if isinstance(metadata, dict) else {},
+            pasted if isinstance(pasted, dict) else {},
         )
 
     def plain(self) -> dict[str, Any]:
@@ -55,6 +58,7 @@ class Cell:
             "metadata": self.metadata,
             "source": self.source,
             **({"execution_count": None, "outputs": []} if self.kind == "code" else {}),
+            **({"attachments": self.attachments} if self.attachments else {}),
         }
 
     @property

@@ -11,8 +11,12 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 import cloudpickle
+import dask
+import distributed  # noqa: F401 - brings the settings that are changed below
 import pytest
 from samples import NAME, RIGHT, MakeWorkshop, Workshop, save
 
@@ -178,7 +182,11 @@ def test_a_worker_that_dies_costs_nobody_a_result(shop, tmp_path, monkeypatch):
     ]
     monkeypatch.chdir(tmp_path)
     store, counted = Store(tmp_path / "out"), []
-    with engine.cluster(2) as client:
+    # Dask is to give up a worker that has ended at once, as it would on a busy machine.
+    with (
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "1ms"}),
+        engine.cluster(2) as client,
+    ):
         engine.grade_class(client, work, shop.settings(), store, lambda: counted.append(1))
     assert len(store.results) == len(counted) == 6
     ended = [key for key, result in store.results.items() if "points" in result]
@@ -245,6 +253,11 @@ def test_nobody_else_on_the_machine_can_send_the_cluster_anything():
         assert address.startswith("tls://")
         with pytest.raises(OSError):
             Client(address.replace("tls", "tcp"), timeout=3)
+        ports = client.run(lambda dask_worker: dask_worker.http_server.port).values()
+        for port in (client.cluster.scheduler.http_server.port, *ports):
+            for page in ("json/identity.json", "info/main/workers.html", "metrics", "health"):
+                with pytest.raises(HTTPError, match="404"):
+                    urlopen(f"http://127.0.0.1:{port}/{page}", timeout=10)
 
 
 def test_a_scheduler_that_everybody_can_reach_is_refused(command):

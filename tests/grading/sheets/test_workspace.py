@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import signal
 import subprocess
+import sys
+import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +19,7 @@ from samples import NAME, MakeWorkshop, Workshop, cell, cells_of, save, solved
 
 from course_grading.cli import main
 from course_grading.running.runner import grade
-from course_grading.sheets import notebooks, workspace
+from course_grading.sheets import notebooks, updating, workspace
 from course_grading.sheets.notebooks import NotebookError
 from tools.pages.__main__ import main as pages
 
@@ -205,8 +211,8 @@ def test_answers_that_were_committed_are_carried_over_once_they_are_taken_back(
     mine = save(shop.path, shop.cells).read_bytes()
     git(shop.exercises, "commit", "-qam", "my answers")
     assert course(shop, "update") == 2 and shop.path.read_bytes() == mine
-    assert workspace.TAKE_BACK in capsys.readouterr().err
-    subprocess.run(workspace.TAKE_BACK, shell=True, cwd=shop.exercises, check=True)
+    assert updating.TAKE_BACK in capsys.readouterr().err
+    subprocess.run(updating.TAKE_BACK, shell=True, cwd=shop.exercises, check=True)
     assert course(shop, "update") == 0 and "1 answer in;" in capsys.readouterr().out
     sources = {cell.id: cell.source for cell in notebooks.read(shop.path)}
     assert sources["answer-scale-1"] == shop.answer(1)["source"] and "new-cell" in sources
@@ -225,6 +231,156 @@ def test_an_update_that_fails_leaves_everything_as_it_was(clone: tuple[Workshop,
     git(upstream, "commit", "-qam", "a broken release")
     assert course(shop, "update") == 2
     assert shop.path.read_bytes() == mine
+
+
+PASTED = {
+    "id": "picture", "cell_type": "markdown", "metadata": {}, "source": "![p](attachment:p.png)",
+    "attachments": {"p.png": {"image/png": "iVBORw0KGgo="}},
+}  # fmt: skip
+
+
+def test_a_pasted_picture_comes_along(clone: tuple[Workshop, Path]) -> None:
+    shop, _ = clone
+    shop.insert_after("check-scale-1", PASTED)
+    save(shop.path, shop.cells)
+    assert course(shop, "update") == 0
+    [picture] = [one for one in cells_of(shop.path) if one["id"] == "picture"]
+    assert picture["attachments"] == PASTED["attachments"]
+    assert any(one["id"] == "new-cell" for one in cells_of(shop.path))
+
+
+def test_a_lesson_that_was_run_and_written_into_is_no_hindrance(
+    clone: tuple[Workshop, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    shop, upstream = clone
+    lessons = {"01_one.ipynb": "1 + 1", "02_two.ipynb": "2 + 2"}
+    for name, source in lessons.items():
+        save(upstream / "notebooks" / name, [cell("sum", source)])
+    git(upstream, "add", ".")
+    git(upstream, "commit", "-qm", "lessons")
+    assert course(shop, "update") == 0
+    mine = shop.exercises.parent / "notebooks"
+    for name, source in lessons.items():
+        ran = cell("sum", source) | {"execution_count": 7}
+        save(mine / name, [ran, cell("own", "mine = 1")])
+    left_alone = (mine / "02_two.ipynb").read_bytes()
+    save(upstream / "notebooks" / "01_one.ipynb", [cell("sum", "1 + 1"), cell("new", "3")])
+    git(upstream, "commit", "-qam", "a newer lesson")
+    capsys.readouterr()
+    assert course(shop, "update") == 0
+    assert "01_one.ipynb: 1 cell of yours in; your file is kept as" in capsys.readouterr().out
+    assert [one["id"] for one in cells_of(mine / "01_one.ipynb")] == ["sum", "own", "new"]
+    assert (mine / "02_two.ipynb").read_bytes() == left_alone
+
+
+def test_with_nothing_to_pull_nothing_is_touched(clone: tuple[Workshop, Path]) -> None:
+    shop, _ = clone
+    assert course(shop, "update") == 0
+    shop.cells = cells_of(shop.path)
+    shop.answer(1)
+    mine = save(shop.path, shop.cells).read_bytes()
+    assert course(shop, "update") == 0
+    assert shop.path.read_bytes() == mine and not (shop.exercises / ".backup").exists()
+
+
+SLOW_GIT = """#!/bin/sh
+echo "$1" >>{log}
+[ "$1" = {at} ] && {{ touch {reached}; sleep {seconds}; }}
+exec {git} "$@"
+"""
+
+
+@pytest.mark.parametrize(
+    ("at", "ending"),
+    [(at, ending) for at in ("fetch", "merge") for ending in ("TERM", "HUP", "KILL", "INT")]
+    + [("show", "KILL"), ("checkout", "KILL"), ("checkout", "TERM")],
+)
+def test_an_update_that_is_ended_loses_nothing(
+    clone: tuple[Workshop, Path], tmp_path: Path, at: str, ending: str
+) -> None:
+    shop, _ = clone
+    shop.answer(1)
+    mine = save(shop.path, shop.cells).read_bytes()
+    ended_at(shop, tmp_path, at, signal.Signals[f"SIG{ending}"])
+    began = ending == "KILL" and at in ("checkout", "merge")
+    assert bool(updating.left_unfinished(shop.exercises)) == began
+    assert shop.path.read_bytes() == mine or (began and at == "merge")
+    assert course(shop, "update") == 0
+    cells = {one["id"]: one["source"] for one in cells_of(shop.path)}
+    assert cells["answer-scale-1"] == shop.answer(1)["source"] and "new-cell" in cells
+    assert not (shop.exercises / updating.UNFINISHED).exists()
+
+
+def test_what_an_update_left_is_said_by_the_next_command(
+    clone: tuple[Workshop, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shop, _ = clone
+    shop.answer(1)
+    save(shop.path, shop.cells)
+    ended_at(shop, tmp_path, "merge", signal.SIGKILL)
+    course(shop, "reset", "9.1")
+    assert "an update was ended before it was finished" in capsys.readouterr().err
+
+
+def test_an_update_that_is_killed_behind_the_pull_is_brought_to_its_end(
+    clone: tuple[Workshop, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop, _ = clone
+    shop.answer(1)
+    save(shop.path, shop.cells)
+
+    def kill(*_: Any) -> None:
+        raise Killed
+
+    class Killed(BaseException):
+        pass
+
+    monkeypatch.setattr(updating, "_carry", kill)
+    monkeypatch.setattr(Path, "write_bytes", kill)  # nothing comes after a power cut
+    monkeypatch.setattr(updating, "backup", saved_by_hand)
+    with pytest.raises(Killed):
+        list(updating.update(shop.exercises))
+    monkeypatch.undo()
+    assert "new-cell" in [one["id"] for one in cells_of(shop.path)]
+    assert course(shop, "update") == 0
+    cells = {one["id"]: one["source"] for one in cells_of(shop.path)}
+    assert cells["answer-scale-1"] == shop.answer(1)["source"] and "new-cell" in cells
+
+
+def saved_by_hand(path: Path) -> Path:
+    (folder := path.parent / ".backup").mkdir(exist_ok=True)
+    return Path(shutil.copy(path, folder / "kept.ipynb"))
+
+
+def of(shop: Workshop, command: str) -> list[str]:
+    return [sys.executable, "-m", "course_grading.cli", command, "--exercises",
+            str(shop.exercises), "--released", str(shop.released), "--specs", "sample_specs",
+            ]  # fmt: skip
+
+
+def ended_at(shop: Workshop, tmp_path: Path, at: str, ending: signal.Signals) -> None:
+    """End `course update` while it waits for one of git's commands."""
+    git, reached = tmp_path / "bin" / "git", tmp_path / "reached"
+    git.parent.mkdir()
+    script = SLOW_GIT.format(
+        log=tmp_path / "log", at=at, reached=reached, seconds=60, git=shutil.which("git")
+    )
+    git.write_text(script)
+    git.chmod(0o755)
+    environment = {**os.environ, "PATH": f"{git.parent}{os.pathsep}{os.environ['PATH']}"}
+    running = subprocess.Popen(
+        of(shop, "update"), env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        start_new_session=True, preexec_fn=lambda: signal.signal(signal.SIGINT,
+                                                                 signal.default_int_handler),
+    )  # fmt: skip
+    until = time.monotonic() + 60
+    while not reached.exists() and running.poll() is None and time.monotonic() < until:
+        time.sleep(0.02)
+    assert reached.exists()
+    running.send_signal(ending)
+    running.communicate(timeout=60)
+    with suppress(ProcessLookupError):
+        os.killpg(running.pid, signal.SIGKILL)
 
 
 # For authors

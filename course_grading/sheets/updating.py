@@ -1,0 +1,203 @@
+"""A newer release in a clone full of answers: `git pull`, and the answers carried over.
+
+All that may take long, as the network does, happens before a learner's file is touched. A file
+UNFINISHED names the copies of what is set back from then on: whatever ends an update, even a power
+cut, the next one brings the work back.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from course_grading.sheets import notebooks
+from course_grading.sheets.notebooks import Cell, NotebookError
+from course_grading.sheets.workspace import backup
+
+TAKE_BACK = "git reset --soft $(git merge-base HEAD @{upstream})"
+LESSONS = "notebooks"
+"""The folder beside the sheets in which learners run lessons, and write into them."""
+UNFINISHED = ".backup/unfinished.json"
+"""In the folder of the sheets."""
+
+
+@dataclass(frozen=True)
+class SetAside:
+    """A notebook that a learner changed, while the release around it changes."""
+
+    path: Path
+    backup: Path
+    content: bytes
+    mine: list[Cell]
+
+
+def update(folder: Path) -> Iterator[str]:
+    """Pull a newer release, and carry over what a learner wrote; one line for each notebook.
+
+    Of the sheets in `folder` all that were changed are set aside before the pull, and of the
+    lessons those that the release changes, so that it meets no conflict in them. What comes after
+    the pull is the new release's own business (see `carrying`), in a process that runs its code. If
+    anything goes wrong, every notebook gets its own bytes again.
+    """
+    yield from _finish(folder)
+    root = Path(_git(folder, "rev-parse", "--show-toplevel").strip())
+    _git(folder, "fetch")
+    if int(_git(folder, "rev-list", "--count", "@{upstream}..HEAD")):
+        raise NotebookError(
+            "you have commits of your own, so the new release cannot be put in their place. "
+            f"Nothing was changed. `{TAKE_BACK}` takes your commits back and keeps your files as "
+            "they are; then run `make update` again"
+        )
+    if not int(_git(folder, "rev-list", "--count", "HEAD..@{upstream}")):
+        yield "up to date"
+        return
+    changed = _set_aside(root, folder)
+    base = {one.path: _cells_at("HEAD", one.path, root) for one in changed}
+    note = folder / UNFINISHED
+    try:
+        if changed:
+            _write_note(note, root, changed)
+            names = (one.path.relative_to(root) for one in changed)
+            _git(root, "checkout", "HEAD", "--", *names)
+        _git(folder, "merge", "--ff-only", "@{upstream}")
+        lines = list(_carry(changed, base))
+    except BaseException:
+        for one in changed:
+            one.path.write_bytes(one.content)
+        note.unlink(missing_ok=True)
+        raise
+    note.unlink(missing_ok=True)
+    yield from lines
+    yield "up to date"
+
+
+def left_unfinished(folder: Path) -> str:
+    """What is to be said where an update was ended before its end; "" elsewhere."""
+    if not (folder / UNFINISHED).exists():
+        return ""
+    return (
+        f"an update was ended before it was finished: your answers are in {folder / '.backup'}, "
+        "and `make update` brings them back"
+    )
+
+
+def _set_aside(root: Path, folder: Path) -> list[SetAside]:
+    """The notebooks that stand in the way of a pull, with copies. A damaged one stops us here."""
+    mine = _names(root, "HEAD")
+    newer = _names(root, "HEAD", "@{upstream}")
+    lessons, sheets = folder.resolve().parent / LESSONS, folder.resolve()
+    paths = [
+        path
+        for name in sorted(mine)
+        if (path := root / name).exists()
+        and (path.parent == sheets or (path.parent == lessons and name in newer))
+    ]
+    read = {path: (path.read_bytes(), notebooks.read(path)) for path in paths}
+    return [SetAside(path, backup(path), *found) for path, found in read.items()]
+
+
+def _names(root: Path, *between: str) -> set[str]:
+    """Notebooks that differ between two commits, or between one and the files."""
+    said = _git(root, "diff", "--name-only", "-z", *between, "--", "*.ipynb")
+    return set(filter(None, said.split("\0")))
+
+
+def _cells_at(commit: str, path: Path, root: Path) -> list[Cell]:
+    shown = _git(root, "show", f"{commit}:{path.relative_to(root).as_posix()}")
+    return notebooks.cells_of(shown.encode(), path.name)
+
+
+def _write_note(note: Path, root: Path, changed: list[SetAside]) -> None:
+    was = _git(root, "rev-parse", "HEAD").strip()
+    files = {str(one.path): str(one.backup.resolve()) for one in changed}
+    note.parent.mkdir(exist_ok=True)
+    notebooks.write_text(note, json.dumps({"was": was, "files": files}, indent=1) + "\n")
+
+
+def _finish(folder: Path) -> Iterator[str]:
+    """Bring back what an update that was ended has left in its copies.
+
+    A notebook that is as some release has it gets its work back. One that is not holds some
+    already, or what was written since: it stays, and its copy is named.
+    """
+    note = folder / UNFINISHED
+    if not note.exists():
+        return
+    try:
+        left = json.loads(note.read_text(encoding="utf-8"))
+        files = {Path(path): Path(copy) for path, copy in left["files"].items()}
+        was = str(left["was"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise NotebookError(
+            f"{note} cannot be read ({error}): look for your answers beside it, and delete it"
+        ) from None
+    root = Path(_git(folder, "rev-parse", "--show-toplevel").strip())
+    pulled = _git(root, "rev-parse", "HEAD").strip() != was
+    carried = []
+    for path, copy in files.items():
+        released = [] if path.exists() else [b""]
+        for commit in {was, "HEAD"}:
+            with suppress(NotebookError):
+                released.append(_bytes_at(commit, path, root))
+        now = path.read_bytes() if path.exists() else b""
+        if not copy.exists() or now not in released:
+            if now != (copy.read_bytes() if copy.exists() else now):
+                yield f"{path.name}: stays as it is; before the update it was {copy}"
+        elif pulled:
+            content = copy.read_bytes()
+            carried.append(SetAside(path, copy, content, notebooks.cells_of(content, path.name)))
+        else:
+            path.write_bytes(copy.read_bytes())
+            yield f"{path.name}: has your answers again, after an update that was ended"
+    base = {one.path: _cells_at(was, one.path, root) for one in carried}
+    yield from _carry(carried, base)
+    note.unlink()
+
+
+def _bytes_at(commit: str, path: Path, root: Path) -> bytes:
+    return _git(root, "show", f"{commit}:{path.relative_to(root).as_posix()}").encode()
+
+
+def _carry(changed: list[SetAside], base: dict[Path, list[Cell]]) -> Iterator[str]:
+    """Let the release that was pulled carry the work over; what it says, line by line."""
+    for folder in sorted({one.path.parent for one in changed}):
+        sheets = [
+            {"name": one.path.name, "base": [cell.plain() for cell in base[one.path]],
+             "mine": [cell.plain() for cell in one.mine], "backup": str(one.backup)}
+            for one in changed if one.path.parent == folder
+        ]  # fmt: skip
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", "course_grading.sheets.carrying", str(folder.resolve())],
+            input=json.dumps({"sheets": sheets}),
+            capture_output=True,
+            text=True,
+        )
+        if done.returncode:
+            reason = (done.stderr.strip().splitlines() or ["it gave no reason"])[-1]
+            raise NotebookError(
+                f"the new release is there, but it could not carry your answers over ({reason}). "
+                "They are as they were: run `make update`, which installs what the release needs"
+            )
+        yield from done.stdout.splitlines()
+
+
+def _git(folder: Path, *arguments: str | Path) -> str:
+    command = ["git", *arguments]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    try:
+        with subprocess.Popen(command, cwd=folder, encoding="utf-8", **pipes) as git:  # type: ignore
+            try:
+                out, errors = git.communicate()
+            except BaseException:
+                git.terminate()  # it takes its lock with it, which it would not if it were killed
+                raise
+    except OSError as error:
+        raise NotebookError(f"git cannot be run in {folder}: {error.strerror}") from None
+    if git.returncode:
+        raise NotebookError(f"git {arguments[0]} failed: {errors.strip()}")
+    return str(out)
