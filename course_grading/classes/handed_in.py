@@ -29,7 +29,7 @@ from typing import NamedTuple
 from course_grading.classes.archives import File, files_inside, files_of
 from course_grading.sheets import notebooks
 from course_grading.sheets.notebooks import NotebookError
-from course_grading.sheets.submissions import NOT_OURS, sheets_with
+from course_grading.sheets.submissions import NOT_OURS, sheets_of
 from course_lib.errors import CourseError
 
 LAYOUTS = {
@@ -45,8 +45,6 @@ In a file's name what comes behind can be chosen as well."""
 NBGRADER = r"(?P<learner>[^/]+)/[^/]+/(?P<file>.*)"
 """Below the folder `submitted`."""
 FOLDERS = r"(?P<learner>[^/]+?)(?:/(?P<file>.+)|(?i:\.zip))"
-COPY = re.compile(r"(?:Copy of )?(?P<stem>.+?)(?: ?\(\d+\)|-\d+)?")
-"""A sheet's name, and what browsers, Colab and Canvas make of it where it was there before."""
 SUBMITTED = "submitted/"
 OF_NBGRADER = {"source/", "release/", "autograded/", "feedback/", "formgrader/"}
 """What stands beside it in the folder of a course."""
@@ -304,14 +302,11 @@ def _notebooks(
 
 
 def _sheets_of(file: str, content: bytes, sheets: dict[str, Path]) -> list[str]:
-    """The sheets that a file is a copy of: by its name, or else by its cells."""
-    stem = COPY.fullmatch(PurePosixPath(file).stem)
-    if stem and (name := f"{stem['stem']}.ipynb") in sheets:
-        return [name]
     try:
-        return [sheet.name for sheet in sheets_with(notebooks.cells_of(content, file), sheets)]
+        found = sheets_of(file, lambda: notebooks.cells_of(content, file), sheets)
     except NotebookError:
         return []
+    return [sheet.name for sheet in found]
 
 
 def _mark(file: File, owner: Owner, stamps: dict[str, File]) -> Mark:

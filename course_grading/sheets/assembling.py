@@ -146,8 +146,8 @@ def assemble(
 ) -> Assembled:
     """The cells to run, in order; a check cell stays in only if there is something to ask."""
     placed = [one for one in merge(released, learner) if one.cell.kind == "code"]
-    stubs = {cell.id: cell.source for cell in released}
-    written = [one for one in placed if one.learners and not _untouched(one, stubs)]
+    stubs = [cell.source for cell in released if cell.role == "answer"]
+    written = [one for one in placed if one.learners and not _is_stub(one, stubs)]
     ours = [one for one in written if reads_grader(one.cell.source)]
     decided: dict[str, Verdict] = {}
     without_slot: set[str] = set()
@@ -193,8 +193,9 @@ def _to_run(
     return runs + [one for one in placed if one.role == "check" and one.exercise in without_slot]
 
 
-def _untouched(one: Placed, stubs: dict[str, str]) -> bool:
-    return one.role == "answer" and same_code(one.cell.source, stubs[one.cell.id])
+def _is_stub(one: Placed, stubs: list[str]) -> bool:
+    """Whether nothing was written into it, also where a stub was pasted below an answer."""
+    return any(same_code(one.cell.source, stub) for stub in stubs)
 
 
 def _defines(one: Placed, exercise: Exercise) -> bool:

@@ -41,12 +41,15 @@ class Cell:
     @classmethod
     def of(cls, plain: dict[str, Any]) -> Cell:
         """From the file's own form, of which anything may be missing or of another type."""
-        id, metadata, pasted = (plain.get(key) for key in ("id", "metadata", "attachments"))
+        given, pasted = plain.get("metadata"), plain.get("attachments")
+        metadata = given if isinstance(given, dict) else {}
+        ids = [id for id in (plain.get("id"), metadata.get("id")) if isinstance(id, str)]
+        ours = (id for id in ids if _role_and_exercise(id)[1])  # Colab keeps ids in the metadata
         return cls(
-            id if isinstance(id, str) else "",
+            next(ours, ids[0] if ids else ""),
             as_text(plain.get("source", "")),
             str(plain.get("cell_type")),
-            metadata if isinstance(metadata, dict) else {},
+            metadata,
             pasted if isinstance(pasted, dict) else {},
         )
 

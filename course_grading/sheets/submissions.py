@@ -1,15 +1,15 @@
 """Which files are to be graded, and which released sheet each of them is a copy of.
 
-A file is known by its name, and if that was changed on the way (a download, a second copy), by the
-ids of its cells.
+A file is known by its name, and if that was changed on the way, by its cells: by their ids, or
+where an editor dropped these (Colab, Deepnote, jupytext), by the tasks and checks in them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from course_grading.sheets import notebooks
 from course_grading.sheets.notebooks import Cell, NotebookError
@@ -17,6 +17,8 @@ from course_grading.sheets.renamed import SHEETS, as_today
 from course_lib.errors import CourseError
 
 NOT_OURS = re.compile(r"\.ipynb_checkpoints|\.backup")
+COPY = re.compile(r"(?:Copy of )?(?P<stem>.+?)(?: ?\(\d+\)|-\d+)?")
+"""A sheet's name, and what browsers, Colab and Canvas make of it where it was there before."""
 
 
 @dataclass(frozen=True)
@@ -54,10 +56,13 @@ def _file(path: Path, sheets: dict[str, Path]) -> list[Submission]:
         raise CourseError(f"{path} is no exercise notebook; there are {known}")
     if not path.exists() and not path.parent.is_dir():
         raise CourseError(f"there is no file {path}")
-    copied = [sheets[path.name]] if path.name in sheets else recognised(path, sheets)
+    copied = sheets_of(path.name, lambda: notebooks.read(path), sheets)
     if not copied:
         known = ", ".join(sheets)
-        raise CourseError(f"{path} is no exercise notebook: it has no cell of {known}")
+        raise CourseError(
+            f"{path} is no exercise notebook: it has neither the name nor a task, an answer or a "
+            f"check of {known}"
+        )
     return [Submission(path, sheet) for sheet in copied]
 
 
@@ -98,23 +103,50 @@ def _elsewhere(folder: Path, sheets: dict[str, Path]) -> str:
 
 
 def recognised(path: Path, sheets: dict[str, Path]) -> list[Path]:
-    """The released sheets whose answers or checks are in the file at `path`."""
+    """The released sheets that the file at `path` is a copy of; none if it cannot be read."""
     try:
-        return sheets_with(notebooks.read(path), sheets)
+        return sheets_of(path.name, lambda: notebooks.read(path), sheets)
     except NotebookError:
         return []
 
 
+def sheets_of(name: str, cells: Callable[[], list[Cell]], sheets: dict[str, Path]) -> list[Path]:
+    """The released sheets that a file with this name and these cells is a copy of.
+
+    Cells are read, and a NotebookError raised, only if the name is not enough.
+    """
+    copy = COPY.fullmatch(PurePosixPath(name).stem)
+    for stem in (PurePosixPath(name).stem, copy["stem"] if copy else ""):
+        if sheet := sheets.get(f"{stem}.ipynb"):
+            return [sheet]
+    return sheets_with(cells(), sheets)
+
+
 def sheets_with(cells: list[Cell], sheets: dict[str, Path]) -> list[Path]:
-    """The released sheets whose answers or checks are among these cells.
+    """The released sheets whose answers, tasks or checks are among these cells.
 
     There are several if they are of an earlier release's sheet that was split since.
     """
-    mine = _names(as_today(cells))
-    return [sheet for sheet in sheets.values() if mine & _names(notebooks.read(sheet))]
+    mine = as_today(cells)
+    names, texts = _names(mine), {_words(cell) for cell in mine}
+    return [
+        sheet
+        for sheet in sheets.values()
+        if (released := notebooks.read(sheet))
+        and (names & _names(released) or texts & set(map(_words, filter(_tells, released))))
+    ]
 
 
 def _names(cells: list[Cell]) -> set[str]:
     """Of answers and checks: other cells have ids that every sheet has."""
     names = {name for cell in cells for name in (cell.id, cell.grade_id)}
     return {name for name in names if Cell(name, "").exercise}
+
+
+def _tells(cell: Cell) -> bool:
+    """Whether a released cell's text stands in one sheet alone: set-up and first lines may not."""
+    return cell.role == "check" or cell.id.startswith("task-")
+
+
+def _words(cell: Cell) -> str:
+    return " ".join(cell.source.split())

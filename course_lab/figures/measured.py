@@ -171,14 +171,14 @@ def training_curves(runs: Sequence[Mapping[str, Any]], title: str) -> Figure:
 def probe_table(reports: Mapping[str, Report], title: str) -> Figure:
     """The findings of every probe: green is good, orange is not, white is neither."""
     probes = list(next(iter(reports.values())))
-    fig, ax = figure(0.4 + 0.82 * (1 + len(probes)), 1.1 + 0.5 * len(reports))
+    fig, ax = figure(0.4 + 0.82 * (1 + len(probes)), 1.1 + 0.7 * len(reports))
     shades = {True: "#D5EFE5", False: "#FBE3C0", None: "#FFFFFF"}
     for row, report in enumerate(reports.values()):
         for column, finding in enumerate(report.values()):
             ax.fill_between(
                 [column, column + 1], row, row + 1, color=shades[finding.good], edgecolor="#BBBBBB"
             )
-            words = textwrap.shorten(finding.says, 26, placeholder=" …")
+            words = textwrap.shorten(finding.says, 36, placeholder=" …")
             ax.text(
                 column + 0.5,
                 row + 0.5,

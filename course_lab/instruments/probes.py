@@ -106,23 +106,35 @@ def order(subject: Subject) -> Finding:
 
 
 def distance_only(subject: Subject) -> Finding:
-    """How much does a score change if both of its positions move on, content held fixed?"""
+    """How much does a score change if both of its positions move on, content held fixed?
+
+    Not at all where it depends on the distance alone, as with rotations and biases by distance.
+    """
     scheme, positions = subject.awake(), torch.arange(subject.length - SHIFT)
     x = _content(1, 1, subject.config.dim).expand(-1, len(positions), -1)
     here, there = (_scores(scheme, x, p, subject.config) for p in (positions, positions + SHIFT))
     change = (here - there).abs().max().item()
-    return Finding(change, None, "no change" if change < 1e-3 else f"changes by {change:.2g}")
+    moved = f"changes by {change:.2g} (relative: none)"
+    return Finding(change, None, "no change" if change < 1e-3 else moved)
 
 
 def fades(subject: Subject) -> Finding:
-    """How much lower is the mean score of like with like far away than side by side?"""
+    """How much lower is the mean score of like with like far away than side by side?
+
+    It falls or stays in all schemes of the course; where it rises, look at the sign of a bias.
+    """
     curve = decay(subject)
     drop = (curve[1] - curve[-len(curve) // 4 :].mean()).item()
-    return Finding(drop, None, "no decay" if abs(drop) < 0.05 else f"{-drop:+.2f}")
+    says = f"falls by {drop:.2f}" if drop > 0 else f"rises by {-drop:.2f} (usual: falls)"
+    return Finding(drop, None, "no decay" if abs(drop) < 0.05 else says)
 
 
 def norm(subject: Subject) -> Finding:
-    """Do embeddings, queries and keys keep their lengths?"""
+    """Do embeddings, queries and keys keep their lengths?
+
+    A rotation keeps them, if both columns of a pair turn by one angle. What is added to embeddings
+    changes theirs, and a factor, as YaRN's, those of queries and keys.
+    """
     scheme, config = subject.awake(), subject.config
     positions = torch.arange(subject.length)
     x = _content(1, subject.length, config.dim)
@@ -132,7 +144,8 @@ def norm(subject: Subject) -> Finding:
         (new.norm(dim=-1) / old.norm(dim=-1) - 1).abs().max().item()
         for old, new in zip((x, q, q), after, strict=True)
     )
-    return Finding(change, None, "kept" if change < SAME else f"changes by {change:.0%}")
+    changed = f"changes by {change:.0%} (rotation: none)"
+    return Finding(change, None, "kept" if change < SAME else changed)
 
 
 def beyond(subject: Subject) -> Finding:
@@ -168,6 +181,14 @@ def padding(subject: Subject) -> Finding:
     real = torch.arange(24) >= 8
     mask = real.expand(24, 24) | torch.eye(24).bool()
     return _equal(model(padded, positions, mask=mask)[:, 8:], model(tokens, torch.arange(16)))
+
+
+def rows(subject: Subject) -> Finding:
+    """Do two texts of a batch, whose positions have other gaps, score as each does alone?"""
+    model, tokens = subject.model(), _tokens(subject, 7, batch=2)
+    positions = torch.tensor([[0, 1, 4, 5, 9, 17, 23], [0, 2, 3, 10, 11, 12, 20]])
+    alone = [model(tokens[row : row + 1], positions[row]) for row in range(2)]
+    return _equal(model(tokens, positions), torch.cat(alone))
 
 
 def far_in_half(subject: Subject) -> Finding:
@@ -224,6 +245,7 @@ PROBES: dict[str, Callable[[Subject], Finding]] = {
     "token by token": decoding,
     "gaps": gaps,
     "left padding": padding,
+    "rows of a batch": rows,
     "bfloat16 at 100 000": far_in_half,
     "parameters": parameters,
     "training time": training_time,

@@ -23,7 +23,8 @@ def rotary_frequencies(head_dim: int, base: float = 10_000.0) -> Float[Tensor, "
         )
     if not base > 1:
         raise ValueError(f"base must be above 1, got {base}: it makes later pairs slower")
-    return base ** (-torch.arange(0, head_dim, 2, dtype=torch.float64) / head_dim)
+    columns = torch.arange(0, head_dim, 2, dtype=torch.float64, device=table_device())
+    return base ** (-columns / head_dim)
 
 
 def rotation_table(
@@ -52,6 +53,15 @@ def cos_and_sin(
     angles = places.to(exact, torch.float64) * frequencies.to(exact, torch.float64)
     cos, sin = angles.cos() * attention_factor, angles.sin() * attention_factor
     return cos.float().to(places.device), sin.float().to(places.device)
+
+
+def table_device() -> torch.device:
+    """The default device, but the CPU under torch.device("meta"), whose tensors have no values.
+
+    A table that follows from a few numbers is then there when `to_empty` makes the parameters.
+    """
+    probe = torch.empty(0)
+    return torch.device("cpu") if probe.is_meta else probe.device
 
 
 def check_integers(positions: Tensor, name: str = "positions") -> None:

@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float, Int, Num
 from torch import Tensor
 
-from course_lib.encodings.angles import cos_and_sin
+from course_lib.encodings.angles import cos_and_sin, table_device
 from course_lib.encodings.rotary import Layout, Rotary
 from course_lib.encodings.scheme import on_axes
 
@@ -84,10 +84,11 @@ class AxialRotary(Rotary):
 
 def axis_of_pair(sections: Sequence[int], interleaved: bool = False) -> Int[Tensor, " pairs"]:
     """The axis whose position each pair turns by; arguments and errors are `AxialRotary`'s."""
-    in_a_row = torch.arange(len(sections)).repeat_interleave(torch.tensor(sections))
+    pairs_of = torch.tensor(sections, device=table_device())
+    in_a_row = torch.arange(len(sections), device=pairs_of.device).repeat_interleave(pairs_of)
     if not interleaved:
         return in_a_row
-    pairs = torch.arange(len(in_a_row))
+    pairs = torch.arange(len(in_a_row), device=pairs_of.device)
     turn = pairs % len(sections)
     turns = turn.bincount(minlength=len(sections)).tolist()
     for axis in range(1, len(sections)):
@@ -97,5 +98,5 @@ def axis_of_pair(sections: Sequence[int], interleaved: bool = False) -> Int[Tens
                 f"{turns[axis]} of {len(pairs)} pairs. Give it {turns[axis]} or fewer, and the "
                 "first axis the rest"
             )
-    left = pairs // len(sections) < torch.tensor(sections)[turn]
+    left = pairs // len(sections) < pairs_of[turn]
     return torch.where(left, turn, 0)

@@ -113,7 +113,8 @@ def yarn(
         low, high = math.floor(low), math.ceil(high)
     low, high = max(low, 0), min(high, dim - 1)
     width = high - low if high != low else 0.001  # as released: a step instead of a ramp
-    slowed = ((torch.arange(dim // 2, dtype=torch.float64) - low) / width).clamp(0, 1)
+    pairs = torch.arange(dim // 2, dtype=torch.float64, device=frequencies.device)
+    slowed = ((pairs - low) / width).clamp(0, 1)
     return _blended(frequencies, factor, keep=1 - slowed, attention_factor=attention_factor)
 
 
@@ -137,7 +138,8 @@ def longrope(
         raise ValueError(
             f"{name} must have {dim // 2} numbers, one for each pair, got {len(factors)}"
         )
-    divided = rotary_frequencies(dim, base) / torch.tensor(factors, dtype=torch.float64)
+    frequencies = rotary_frequencies(dim, base)
+    divided = frequencies / frequencies.new_tensor(factors)
     return ScaledFrequencies(divided, math.sqrt(1 + math.log(factor) / math.log(original_length)))
 
 

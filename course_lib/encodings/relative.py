@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from course_lib.encodings.angles import check_integers
+from course_lib.encodings.angles import check_integers, table_device
 from course_lib.encodings.consecutive import distances_of, known_lead, toeplitz
 from course_lib.encodings.scheme import PositionScheme, check_sizes
 
@@ -79,8 +79,8 @@ def alibi_slopes(num_heads: int) -> Float[Tensor, " heads"]:
     if num_heads < 1:
         raise ValueError(f"num_heads must be 1 or more, got {num_heads}")
     power = 2 ** (num_heads.bit_length() - 1)
-    slopes = 2.0 ** (-8 * torch.arange(1, power + 1, dtype=torch.float64) / power)
-    finer = 2.0 ** (-4 * torch.arange(1, 2 * power + 1, 2, dtype=torch.float64) / power)
+    steps = torch.arange(1, 2 * power + 1, dtype=torch.float64, device=table_device())
+    slopes, finer = 2.0 ** (-8 * steps[:power] / power), 2.0 ** (-4 * steps[::2] / power)
     return torch.cat([slopes, finer[: num_heads - power]])
 
 

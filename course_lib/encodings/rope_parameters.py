@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from numbers import Real
 from typing import Any, NamedTuple
 
 from jaxtyping import Float
@@ -40,11 +41,13 @@ def from_rope_parameters(
     DeepSeek's models also multiply their softmax scale by a number that follows from
     `mscale_all_dim`. That number belongs to attention and is not returned here.
 
-    Raises ValueError, by name, for an unknown type, a missing key, and a key that would change the
-    result and is not supported.
+    Raises ValueError, by name, for an unknown type, a missing key, a value that is no number where
+    one is needed, and a key that would change the result and is not supported.
 
     Source: transformers, modeling_rope_utils.py, whose keys and defaults these are.
     """
+    if not isinstance(parameters, Mapping):
+        raise ValueError(f"parameters must be a mapping with rope_theta, got {parameters!r}")
     parameters = _of_layer(parameters, layer_type)
     kind = parameters.get("rope_type", parameters.get("type", "default"))
     kind = OLD_NAMES.get(kind, kind)
@@ -58,6 +61,8 @@ def from_rope_parameters(
             f"rope_type {kind!r} does not take {', '.join(sorted(unknown))}: results would differ "
             "from the model's; remove it if it has no effect"
         )
+    sizes = {"length": length, "max_position_embeddings": max_position_embeddings}
+    _check_numbers(dict(parameters) | {"head_dim": head_dim} | sizes)
     given = parameters.get("partial_rotary_factor")
     share = 1.0 if given is None else given
     width = head_dim if kind == "proportional" else int(head_dim * share)
@@ -159,6 +164,16 @@ ROPE_TYPES: dict[str, tuple[Callable[[_Config], ScaledFrequencies], set[str]]] =
     "proportional": (_read_proportional, {"factor"}),
     "axial": (_read_axial, set()),
 }  # fmt: skip
+
+
+def _check_numbers(values: Mapping[str, Any]) -> None:
+    for key in values.keys() - {"rope_type", "type", "truncate", "mrope_interleaved"}:
+        value, takes_list = values[key], key in ("mrope_section", "short_factor", "long_factor")
+        numbers = value if takes_list and isinstance(value, (list, tuple)) else [value]
+        fits = all(isinstance(n, Real) and not isinstance(n, bool) for n in numbers)
+        if value is not None and not (fits and takes_list == isinstance(value, (list, tuple))):
+            kind = "a list of numbers" if takes_list else "a number"
+            raise ValueError(f"{key} must be {kind}, got {value!r}: give numbers without quotes")
 
 
 def _of_layer(parameters: Mapping[str, Any], layer_type: str | None) -> Mapping[str, Any]:

@@ -110,14 +110,13 @@ class Rotary(PositionScheme):
             raise ValueError(f"partial must be 'own' or 'proportional', got {partial!r}")
         if partial == "proportional":
             moving = rotary_frequencies(head_dim, base)[: rotary_dim // 2]
-            still = torch.zeros((head_dim - rotary_dim) // 2, dtype=torch.float64)
-            default = torch.cat([moving, still])
+            default = torch.cat([moving, moving.new_zeros((head_dim - rotary_dim) // 2)])
             rotary_dim = head_dim
         else:
             default = rotary_frequencies(rotary_dim, base)
-        if frequencies is None:
-            frequencies = default
-        self.frequencies = torch.as_tensor(frequencies, dtype=torch.float64)
+        given = default if frequencies is None else frequencies
+        device = given.device if isinstance(given, Tensor) else default.device
+        self.frequencies = torch.as_tensor(given, dtype=torch.float64, device=device)
         if self.frequencies.shape != (rotary_dim // 2,):
             raise ValueError(
                 f"frequencies must have shape ({rotary_dim // 2},), one for each pair of "

@@ -21,7 +21,8 @@ class PositionScheme(nn.Module):
     for tensors of other sizes than its own. Where it has several `axes`, positions may have them as
     a last dimension, or else are those of a text, the same on all axes. Its plain tensors, such as
     frequencies in float64, follow the module to another device (but not to MPS, which has no
-    float64), and never to another dtype, which would round them.
+    float64), and never to another dtype, which would round them. They have values in a module that
+    was made under `torch.device("meta")`, too, whose parameters `to_empty` makes.
     """
 
     def embed(
@@ -82,6 +83,11 @@ class PositionScheme(nn.Module):
         for name, value in vars(self).items():
             if isinstance(value, Tensor):
                 device = fn(value.new_empty(0, dtype=torch.float32)).device
+                if value.is_meta and device.type != "meta":
+                    raise ValueError(
+                        f"{name} of {type(self).__name__} lost its values when the module moved to "
+                        "the meta device: make it under `with torch.device('meta')` instead"
+                    )
                 if device.type != "mps":
                     setattr(self, name, value.to(device))
         super()._apply(fn, recurse)

@@ -12,12 +12,14 @@ from course_lab import zoo
 from course_lab.instruments import probes
 from course_lib import encodings
 from course_lib.encodings import (
+    ALiBi,
     LearnedAbsolute,
     NoPosition,
     PositionScheme,
     Rotary,
     Sinusoidal,
     T5Bias,
+    rotation_table,
 )
 from course_lib.encodings.rotary import rotate
 from course_lib.model import DecoderConfig
@@ -30,7 +32,7 @@ def found(probe, scheme, length=64):
     return probes.run(scheme, CONFIG, length, only=[probe])[probe]
 
 
-MUST_HOLD = ["token by token", "gaps", "left padding", "bfloat16 at 100 000"]
+MUST_HOLD = ["token by token", "gaps", "left padding", "rows of a batch", "bfloat16 at 100 000"]
 
 
 @pytest.mark.parametrize("name", zoo.RECIPES)
@@ -104,6 +106,45 @@ class CountsKeys(PositionScheme):
         return torch.linspace(0, 1, k.shape[-2], dtype=q.dtype).expand(q.shape[-2], -1)
 
 
+class FirstRow(Rotary):
+    """Turns all texts of a batch by the positions of the first."""
+
+    def rotate(self, q, k, q_positions, k_positions):
+        first = q_positions.reshape(-1, q.shape[2])[0]
+        return super().rotate(q, k, first, k_positions.reshape(-1, k.shape[2])[0])
+
+
+class RowsAsHeads(Rotary):
+    """Gives its table no axis for heads, so that rows of positions are taken for heads."""
+
+    def rotate(self, q, k, q_positions, k_positions):
+        def turned(x, positions):
+            cos, sin = rotation_table(self.frequencies, positions)
+            first, second = x.chunk(2, dim=-1)
+            return torch.cat([first * cos - second * sin, second * cos + first * sin], dim=-1)
+
+        return turned(q, q_positions), turned(k, k_positions)
+
+
+class Mixed(Rotary):
+    """Turns halves by a table for neighbours, each angle twice in a row."""
+
+    def rotate(self, q, k, q_positions, k_positions):
+        def turned(x, positions):
+            cos, sin = (t.repeat_interleave(2, -1) for t in self.table(positions))
+            first, second = x.chunk(2, dim=-1)
+            return x * cos + torch.cat([-second, first], dim=-1) * sin
+
+        return turned(q, q_positions), turned(k, k_positions)
+
+
+class Rises(ALiBi):
+    """The sign of the bias is wrong."""
+
+    def by_distance(self, relative):
+        return -super().by_distance(relative)
+
+
 class HalfAngles(Rotary):
     """Angles in the dtype of what they turn."""
 
@@ -138,6 +179,8 @@ class Fails(PositionScheme):
         ("gaps", Restarts(32)),
         ("gaps", CountsKeys()),
         ("left padding", Restarts(32)),
+        ("rows of a batch", FirstRow(16)),
+        ("rows of a batch", RowsAsHeads(16)),
         ("bfloat16 at 100 000", HalfAngles()),
         ("at 4 times the length", LearnedAbsolute(64, 32)),
         *((probe, Fails()) for probe in ("order", "gaps", "training time", "far against near")),
@@ -145,6 +188,21 @@ class Fails(PositionScheme):
 )
 def test_a_broken_scheme_is_caught(probe, scheme):
     assert found(probe, scheme).good is False
+
+
+def test_nothing_but_two_texts_with_other_gaps_shows_that_the_first_serves_for_both():
+    report = probes.run(FirstRow(16), CONFIG, 64)
+    assert [name for name in report if report[name].good is False] == ["rows of a batch"]
+
+
+def test_a_number_without_a_verdict_comes_with_what_a_sound_scheme_shows():
+    mixed = probes.run(Mixed(16), CONFIG, 64, only=["norm", "moved on by 37"])
+    assert mixed["norm"].says.endswith("% (rotation: none)")
+    assert mixed["moved on by 37"].says.endswith(" (relative: none)")
+    assert found("moved on by 37", Rotary(16)).says == "no change"
+    assert found("far against near", Rises(2)).says.startswith("rises by ")
+    assert found("far against near", Rises(2)).says.endswith(" (usual: falls)")
+    assert found("far against near", ALiBi(2)).says.startswith("falls by ")
 
 
 def test_findings_that_are_a_matter_of_taste():

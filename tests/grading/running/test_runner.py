@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 from decimal import Decimal
@@ -66,6 +67,21 @@ def test_half_an_emoji_costs_nothing(workshop: MakeWorkshop) -> None:
     save(shop.path, shop.cells)
     shop.path.write_text(shop.path.read_text().replace("HALF", "\\ud83d"))
     assert runner.grade([shop.path], shop.settings()).points == 2
+
+
+def test_a_stub_pasted_below_an_answer_does_not_replace_it(workshop: MakeWorkshop) -> None:
+    number = sample_specs.NUMBER
+    shop = workshop([1, 2, 3, number])
+    stubs = [shop.cells[shop.at(f"answer-scale-{n}")] for n in (1, 2, 3, number)]
+    pasted = [copy.deepcopy(stub) | {"id": f"pasted-{n}"} for n, stub in enumerate(stubs)]
+    pasted[1] |= {"metadata": {}, "source": "# once more\n" + pasted[1]["source"]}
+    shop.answer(1)
+    shop.answer(2)
+    shop.answer(number, "guess = 42")
+    for slug, stub in zip((1, 2, 3, number), pasted, strict=True):
+        shop.insert_after(f"answer-scale-{slug}", stub)
+    verdicts = {n: one["verdict"] for n, one in shop.grade().items()}
+    assert verdicts == {1: "passed", 2: "passed", 3: "not attempted", number: "passed"}
 
 
 def test_merge_marks_are_called_by_their_name(tmp_path: Path) -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
-from samples import NAME, MakeWorkshop, Workshop, save, solved
+from samples import NAME, Cells, MakeWorkshop, Workshop, cell, save, solved
 
+from course_grading.classes.handed_in import collect
 from course_grading.running.runner import grade
 from course_grading.sheets.submissions import find
 from course_lib.errors import CourseError
@@ -36,6 +39,69 @@ def test_a_renamed_file_is_known_by_its_cells(shop: Workshop, name: str) -> None
     assert found(shop, shop.exercises)[0] == (name, NAME)
     graded = grade([shop.exercises / name], shop.settings()).notebooks[0]
     assert graded.notebook == NAME and graded.path.endswith(name)
+
+
+def as_colab(cells: Cells) -> Cells:
+    """As Colab saves: ids stand in the metadata, under a format that has no ids of its own."""
+    return [
+        {**without_id(cell), "metadata": {**cell["metadata"], "id": cell["id"]}} for cell in cells
+    ]
+
+
+def as_upgraded(cells: Cells) -> Cells:
+    """Colab's file once JupyterLab has saved it: every cell has a new id as well."""
+    return [{**cell, "id": f"b{n}"} for n, cell in enumerate(as_colab(cells))]
+
+
+def as_deepnote(cells: Cells) -> Cells:
+    return [
+        {**without_id(cell), "metadata": {"cell_id": f"00{n}-{n}", "deepnote_cell_type": "code"}}
+        for n, cell in enumerate(cells)
+    ]
+
+
+def as_jupytext(cells: Cells) -> Cells:
+    return [{**cell, "id": f"b{n}", "metadata": {}} for n, cell in enumerate(cells)]
+
+
+def bare(cells: Cells) -> Cells:
+    return [{**without_id(cell), "metadata": {}} for cell in cells]
+
+
+def without_checks(cells: Cells) -> Cells:
+    return bare([cell for cell in cells if not cell["id"].startswith("check-")])
+
+
+def without_id(cell: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in cell.items() if key != "id"}
+
+
+EDITORS = [as_colab, as_upgraded, as_deepnote, as_jupytext, bare, without_checks]
+
+
+@pytest.mark.parametrize("saved", EDITORS)
+@pytest.mark.parametrize("name", ["Copy of 09_sample.ipynb", "homework.ipynb"])
+def test_a_copy_without_ids_is_known_under_any_name(
+    shop: Workshop, saved: Callable[[Cells], Cells], name: str
+) -> None:
+    shop.path.unlink()
+    copy = save(shop.exercises / name, saved(shop.cells))
+    assert found(shop, copy) == [(name, NAME)]
+    assert found(shop, shop.exercises)[0] == (name, NAME)
+    in_class = save(shop.exercises.parent / "class" / "ada" / name, saved(shop.cells))
+    (ada,) = collect(in_class.parent.parent, shop.released)
+    assert ada.files.keys() == {NAME}
+
+
+@pytest.mark.parametrize("saved", EDITORS)
+def test_a_copy_without_ids_gets_its_points(
+    shop: Workshop, saved: Callable[[Cells], Cells]
+) -> None:
+    shop.answer(1)
+    shop.answer(2)
+    copy = save(shop.exercises / "homework.ipynb", saved(shop.cells))
+    graded = grade([copy], shop.settings()).notebooks[0]
+    assert (graded.notebook, graded.points) == (NAME, 4)
 
 
 def test_a_sheet_that_was_split_is_graded_as_both(shop: Workshop) -> None:
@@ -70,7 +136,17 @@ def test_a_folder_of_folders_says_where_the_notebooks_are(shop: Workshop) -> Non
 
 def test_a_notebook_of_something_else_is_no_submission(shop: Workshop) -> None:
     other = save(shop.exercises / "diary.ipynb", [])
-    with pytest.raises(CourseError, match="no exercise notebook: it has no cell of"):
+    with pytest.raises(CourseError, match="no exercise notebook: it has neither the name nor"):
+        found(shop, other)
+    text = {"cell_type": "markdown", "metadata": {}, "source": "# Sample"}
+    both = [text, cell("", "import torch\nfrom course_grading import check, grade_button")]
+    with pytest.raises(CourseError, match="neither the name nor a task, an answer or a check of 0"):
+        found(shop, save(other, both))
+    other.write_text('{"cells": [')
+    with pytest.raises(CourseError, match="diary.ipynb is no notebook, or truncated"):
+        found(shop, other)
+    other.write_text('{"worksheets": [], "nbformat": 3}')
+    with pytest.raises(CourseError, match="no notebook of format 4"):
         found(shop, other)
     with pytest.raises(CourseError, match="no folder"):
         found(shop, shop.exercises / "nowhere")

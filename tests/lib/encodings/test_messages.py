@@ -347,6 +347,33 @@ CONFIGS = {
         lambda: from_rope_parameters({"full_attention": {"rope_theta": 1e6}}, 64),
         "layer_type must be one of full_attention, got None",
     ),
+    "no parameters": (
+        lambda: from_rope_parameters(None, 64), "parameters must be a mapping with rope_theta, got"
+    ),
+    "a factor in quotes": (
+        lambda: rope("linear", factor="4"),
+        "factor must be a number, got '4': give numbers without quotes",
+    ),
+    "a base in quotes": (lambda: rope(rope_theta="10000"), "rope_theta must be a number, got '10"),
+    "a list of bases": (lambda: rope(rope_theta=[1e4, 1e6]), "rope_theta must be a number, got [1"),
+    "a length in quotes": (
+        lambda: rope("yarn", factor=4.0, **{ORIGINAL: "4096"}),
+        f"{ORIGINAL} must be a number, got '4096': give numbers without quotes",
+    ),
+    "the longest text in quotes": (
+        lambda: rope("dynamic", factor=4.0, maximum="4096"),
+        "max_position_embeddings must be a number, got '4096'",
+    ),
+    "a share that is a truth": (
+        lambda: rope(partial_rotary_factor=True), "partial_rotary_factor must be a number, got True"
+    ),
+    "a list in quotes": (
+        lambda: rope("longrope", factor=4.0, short_factor="1.0", long_factor=[1.0]),
+        "short_factor must be a list of numbers, got '1.0'",
+    ),
+    "a number of a list in quotes": (
+        lambda: rope(mrope_section=[16, "24"]), "mrope_section must be a list of numbers, got [16,"
+    ),
     "odd head_dim": (lambda: rope(head_dim=9), "head_dim must be positive and even, got 9"),
     "nothing left to rotate": (lambda: rope(partial_rotary_factor=0.0), "and even, got 0"),
 }  # fmt: skip

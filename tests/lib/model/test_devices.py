@@ -184,6 +184,42 @@ def test_a_stretched_table_and_sinusoids_are_made_where_their_inputs_are():
     assert sinusoidal_encoding(where, 8).device.type == "meta"
 
 
+MADE = {name: recipe.scheme for name, recipe in RECIPES.items()} | {
+    "proportional": lambda tier: Rotary(HEAD_DIM, rotary_dim=4, partial="proportional"),
+    "several axes": lambda tier: AxialRotary(HEAD_DIM, (2, 1, 1), interleaved=True),
+    "temperature": lambda tier: QueryTemperature(4, scheme=Rotary(HEAD_DIM)),
+    "T5": lambda tier: T5Bias(CONFIG.num_heads, 8, 20, bidirectional=True),
+    "YaRN": lambda tier: Rotary(HEAD_DIM, **yarn(HEAD_DIM, 10_000, 4.0, 64)._asdict()),
+    "LongRoPE": lambda tier: Rotary(
+        HEAD_DIM, **longrope(HEAD_DIM, 10_000, [1.0] * 4, [2.0] * 4, 256, 64, 4.0)._asdict()
+    ),
+    "Llama 3": lambda tier: Rotary(
+        HEAD_DIM, **llama3(rotary_frequencies(HEAD_DIM), 4.0, 64)._asdict()
+    ),
+    "a list": lambda tier: Rotary(HEAD_DIM, frequencies=[1.0, 0.1, 0.01, 0.001]),
+}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_a_model_that_was_made_without_values_is_whole_once_it_is_loaded(name):
+    torch.manual_seed(0)
+    usual = Decoder(CONFIG, MADE[name](TIER))
+    with torch.device("meta"):
+        empty = Decoder(CONFIG, MADE[name](TIER))
+    assert all(parameter.is_meta for parameter in empty.parameters())
+    loaded = empty.to_empty(device="cpu")
+    loaded.load_state_dict(usual.state_dict())
+    tokens = texts(2, LENGTH)
+    assert torch.equal(loaded(tokens, range(LENGTH)), usual(tokens, range(LENGTH)))
+
+
+@pytest.mark.parametrize("name", ["rope", "alibi", "sinusoidal", "several axes"])
+def test_a_table_that_lost_its_values_is_refused_with_the_remedy(name):
+    model = made(name).to("meta")
+    with pytest.raises(ValueError, match=r"lost its values .* under `with torch.device\('meta'\)`"):
+        model.to_empty(device="cpu")
+
+
 # The kernel --------------------------------------------------------------------------------------
 
 
