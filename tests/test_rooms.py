@@ -28,6 +28,7 @@ ROOMS = (
     "course_lab.rope",
     "course_lab.figures",
     "course_lab.__main__",
+    "course_grading.texts",
     "course_grading.exercise.values",
     "course_grading.verdicts",
     "course_grading.exercise",
