@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 FILE = Path(__file__).with_name("models.json")
 ABOUT_POSITIONS = re.compile(
-    r"rope|rotary|nope|alibi|yarn|mscale|temperature_tuning|floor_scale|attn_scale$|log_scaling|"
+    r"rope|rotary|nope|alibi|yarn|ntk|logn|original_seq_len|initial_context_length|mscale|temperature_tuning|floor_scale|attn_scale$|log_scaling|"
     r"llama_4|position_embedding_type|position_embeddings_type|relative_att"
 )
 """Names of keys that may change where positions come from."""

@@ -13,8 +13,6 @@ import torch
 from torch import Tensor
 
 from course_lab.rope.known import (
-    ABOUT_POSITIONS,
-    CAVEATS,
     CHUNKED,
     LISTED,
     OFF,
@@ -28,6 +26,7 @@ from course_lab.rope.known import (
 )
 from course_lab.rope.source import Config, Source
 from course_lab.rope.tables import Table, by_base, tables
+from course_lab.rope.unread import keys_about_positions, said_otherwise, unread
 from course_lib.errors import CourseError
 
 NO_ATTENTION = {
@@ -50,24 +49,6 @@ COUNTED: dict[str, tuple[int | None, str]] = {
     "attn_layer_period": (None, "mamba"),
 }
 """Keys for every how many layers one sees the whole text, which one, and what the others are."""
-UNDERSTOOD = {
-    "rope_theta", "rope_scaling", "rope_parameters", "rotary_dim", "rotary_pct", "rope_pct",
-    "rotary_emb_base", "rotary_embedding_base", "partial_rotary_factor", "rope_local_base_freq",
-    "global_rope_theta", "local_rope_theta", "swa_rope_theta", "compress_rope_theta",
-    "no_rope_layers", "no_rope_layer_interval", "layer_rope_theta", "position_embedding_type",
-    "position_embeddings_type", "alibi", "use_mem_rope", "qk_rope_head_dim", "qk_nope_head_dim",
-    "attn_temperature_tuning", "floor_scale", "attn_scale", "log_scaling_n_floor",
-    "log_scaling_alpha", "rope_scaling_layers", "relative_attention",
-    "relative_attention_num_buckets", "relative_attention_max_distance", "rotary_value",
-    "use_rotary_embedding",
-}  # fmt: skip
-"""Keys about positions that are read here."""
-NO_EFFECT = {
-    "rope_interleave": "which columns make a pair (lesson 09); the frequencies stay as they are",
-    "rope_interleaved": "which columns make a pair (lesson 09); the frequencies stay as they are",
-    "use_long_context": "a base that Zamba 2 has already put under rope_theta",
-}
-"""Keys about positions that do not change what is said here, and what they do."""
 
 
 @dataclass(frozen=True)
@@ -172,7 +153,9 @@ def grouped(source: Source, original_length: int | None = None) -> list[LayerGro
     first = groups[0]
     groups[0] = replace(
         first, notes=(*first.notes, *said),
-        warnings=(*first.warnings, *source.warnings, *_unread(source)),
+        warnings=(
+            *first.warnings, *source.warnings, *unread(source), *said_otherwise(source, ways),
+        ),
     )  # fmt: skip
     return groups
 
@@ -209,8 +192,8 @@ def _guessed(source: Source) -> tuple[str, ...]:
         ("rope_theta", "rope_scaling", "rope_parameters", "rotary_dim", "rotary_pct",
          "rotary_emb_base", "qk_rope_head_dim", "no_rope_layers", "layer_rope_theta")
     )  # fmt: skip
-    name = f"model_type {source.name!r}" if source.name else "without model_type, the config"
-    source.notes.append(f"{name} is not one of transformers {release()}: read by its keys alone")
+    which = f"model_type {source.name!r} is not one of transformers {release()}: read"
+    source.notes.append(f"{which if source.name else 'without model_type, read'} by its keys alone")
     if rotary:
         return ("rotary",)
     if given.get("alibi"):
@@ -219,10 +202,28 @@ def _guessed(source: Source) -> tuple[str, ...]:
         return ("T5 bias",)
     if "n_positions" in given:
         return ("learned table",)
-    raise CourseError(
-        f"{source.path}: nothing in this config says where positions come from, and "
-        f"{name.removeprefix('without ')} is not one of transformers {release()}; add its "
-        "rope_theta, or a model_type that transformers has"
+    raise CourseError(f"{source.path}: {_nothing_said(source)}")
+
+
+def _nothing_said(source: Source) -> str:
+    """Why nothing can be said of a config, and what to give instead."""
+    if base := source.given.get("base_model_name_or_path"):
+        return f"this is an adapter of {base!r:.80}: give the config.json of that model"
+    if not source.name and not source.given.keys() & {"hidden_size", *LAYER_COUNTS}:
+        return (
+            "this is no config of one model (it has neither model_type nor hidden_size): give the "
+            "config.json beside a model's weights"
+        )
+    found = ", ".join(keys_about_positions(source.given))
+    if found:
+        return (
+            f"{source.name or 'it'} is not one of transformers {release()}, and it is not known "
+            f"here what its own code makes of {found}"
+        )
+    return (
+        f"nothing in this config says where positions come from, and its model_type "
+        f"({source.name or 'missing'}) is not one of transformers {release()}; add its rope_theta, "
+        "or a model_type that transformers has"
     )
 
 
@@ -476,20 +477,6 @@ def _remarks(source: Source, ways: Sequence[str], layers: list[_Layer]) -> Itera
         yield f"read as transformers {release()} reads {source.name} ({source.known.source})"
     if source.parts:
         yield f"other parts of this config: {', '.join(source.parts)} (--part reads one of them)"
-
-
-def _unread(source: Source) -> Iterator[str]:
-    """What is not in the config, and keys about positions that are set and not read here."""
-    if source.name in CAVEATS:
-        caveat = CAVEATS[source.name]
-        yield f"{caveat.value} ({caveat.source})"
-    for key, value in source.given.items():
-        if key in NO_EFFECT or key in UNDERSTOOD or value in (None, False) or key == "mscale":
-            continue
-        if not ABOUT_POSITIONS.search(key) or isinstance(value, dict):
-            continue
-        if source.reads(key):
-            yield f"{key} is not understood here, and may change what is said above"
 
 
 def reach(frequencies: Tensor, furthest: int = FURTHEST) -> int:

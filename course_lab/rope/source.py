@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,6 +26,13 @@ MOST = {"num_hidden_layers": 10_000, "head_dim": 1 << 20, "hidden_size": 1 << 24
         "qk_rope_head_dim": 1 << 20}  # fmt: skip
 """Larger numbers are a mistake, and would take memory or hours."""
 LARGE = 1e15
+ALIASES = {
+    "hidden_size": ("n_embd", "d_model", "dim"), "num_attention_heads": ("n_head", "n_heads"),
+    "num_hidden_layers": ("n_layer", "n_layers", "num_layers"),
+}  # fmt: skip
+"""What configs of types that transformers does not have call the sizes of a model."""
+OUTSIDE = ("rope_scaling", "rope_parameters", "rope_theta", "partial_rotary_factor")
+"""Keys that people put beside the part that is read, where nobody looks for them."""
 
 
 @dataclass
@@ -123,14 +131,30 @@ def open_config(path: Path, part: str | None = None) -> Source:
     `part` names another of them by its key, "vision_config". Raises CourseError for a file that
     is no config, and for a part that it does not have.
     """
-    path = path / "config.json" if path.is_dir() else path
+    given, path = path, path / "config.json" if path.is_dir() else path
+    if not path.exists():
+        raise CourseError(_not_there(given))
     try:
         config = json.loads(path.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
         raise CourseError(f"{path} is not JSON ({error}); name a model's config.json") from None
     if not isinstance(config, dict):
         raise CourseError(f"{path} holds no object of keys and values; name a model's config.json")
     return _of_part(path, config, part)
+
+
+def _not_there(path: Path) -> str:
+    """What is missing, and where it may be."""
+    if path.is_dir():
+        below = [*path.glob("snapshots/*/config.json"), *path.glob("*_Transformer/config.json")]
+        there = f"; there is {below[0]}" if below else ""
+        return f"{path} has no config.json{there}"
+    if re.fullmatch(r"[\w.-]+/[\w.-]+", str(path)) and not path.parent.exists():
+        return (
+            f"there is no file {path}. Nothing is downloaded here: give the folder in which a "
+            "model lies, or its config.json"
+        )
+    return f"there is no file {path}"
 
 
 def _of_part(path: Path, config: Config, part: str | None) -> Source:
@@ -147,6 +171,11 @@ def _of_part(path: Path, config: Config, part: str | None) -> Source:
         flat = inner is None and "hidden_size" in config  # Qwen2-VL's first configs
         chosen = config if flat else inner or {}
         source = _of_part(path, _renamed(chosen, inside[language]), None)
+        for key in OUTSIDE if not flat else ():
+            if config.get(key) and config[key] != chosen.get(key):
+                source.warnings.append(
+                    f"{key} at the top of the file is read by nobody: it belongs into {language}"
+                )
         others = tuple(key for key in inside if key != language)
         source.parts = tuple(dict.fromkeys((*source.parts, *others)))
         return source
@@ -158,11 +187,20 @@ def _of_part(path: Path, config: Config, part: str | None) -> Source:
             f"{path}: {name or 'this config'} is made of several networks, and none of them is "
             f"known to be the one that writes text; name one with --part: {', '.join(inside)}"
         )
-    aliases = known.aliases if known else {}
+    aliases = known.aliases if known else _aliases(config)
     given = dict(config) | {
         standard: config[alias] for standard, alias in aliases.items() if alias in config
     }
     return Source(path, name, given, known, tuple(inside))
+
+
+def _aliases(config: Config) -> dict[str, str]:
+    """Of a type that is not known: other names for sizes that have no usual one here."""
+    return {
+        standard: found[0]
+        for standard, names in ALIASES.items()
+        if standard not in config and (found := [name for name in names if name in config])
+    }
 
 
 def _parts(name: str, config: Config, known: ModelType | None) -> dict[str, str]:

@@ -190,7 +190,8 @@ def _table(source: Source, name: str, parameters: Parameters, original_length: i
         frequencies, factor, sections = _stretched(source, asked, width)
     if alpha := given.get("alpha"):  # Hunyuan's name for an NTK-aware stretch
         frequencies = ntk_aware(turned, base, source.number("alpha", alpha, 0)).frequencies
-    original, made_for, of_length = _lengths(used, length, original_length)
+    plain_only = bool(of_lack) or kind not in ROPE_TYPES
+    original, made_for, of_length = _lengths({} if plain_only else used, length, original_length)
     counted = original_length is not None
     meant = map(Remark, _surprises(source, kind, used, original, made_for, counted))
     of_pairs = _remarks_on_pairs(extra, sections, plain, frequencies)
@@ -300,6 +301,9 @@ def _extra(source: Source, given: Config) -> tuple[dict[str, Any], Remarks]:
         sections = list(source.known.sections)
     if sections is None:
         return {}, ()
+    if source.known and not source.known.sections and not source.reads("mrope_section"):
+        one = f"mrope_section is ignored: {source.name}'s positions have one axis"
+        return {}, (Remark(one, is_fault=True),)
     if not isinstance(sections, list) or not all(isinstance(n, int) for n in sections):
         raise CourseError(
             f"{source.path}: mrope_section must be a list of whole numbers, the pairs of "
@@ -415,7 +419,8 @@ def _surprises(
     times = length / original if length and original else 1.0
     if ORIGINAL in used and factor > 1 and times > 1 and not math.isclose(factor, times):
         yield f"the factor is {factor:g} for {times:g} times the length"
-    if kind == "llama3" and used.get("low_freq_factor") == used.get("high_freq_factor"):
+    low, high = used.get("low_freq_factor"), used.get("high_freq_factor")
+    if kind == "llama3" and low is not None and low == high:
         yield "low_freq_factor equals high_freq_factor: there is no ramp between kept and slowed"
     if kind in ("linear", "proportional") and factor != 1 and not counted:
         yield (

@@ -1,0 +1,90 @@
+"""What a config says of positions and nobody reads: it is named, never passed over in silence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from course_lab.rope.known import ABOUT_POSITIONS, CAVEATS, WAYS
+from course_lab.rope.source import Config, Source
+
+UNDERSTOOD = {
+    "rope_theta", "rope_scaling", "rope_parameters", "rotary_dim", "rotary_pct", "rope_pct",
+    "rotary_emb_base", "rotary_embedding_base", "partial_rotary_factor", "rope_local_base_freq",
+    "global_rope_theta", "local_rope_theta", "swa_rope_theta", "compress_rope_theta",
+    "no_rope_layers", "no_rope_layer_interval", "layer_rope_theta", "position_embedding_type",
+    "position_embeddings_type", "alibi", "use_mem_rope", "qk_rope_head_dim", "qk_nope_head_dim",
+    "attn_temperature_tuning", "floor_scale", "attn_scale", "log_scaling_n_floor",
+    "log_scaling_alpha", "rope_scaling_layers", "relative_attention",
+    "relative_attention_num_buckets", "relative_attention_max_distance", "rotary_value",
+    "use_rotary_embedding",
+}  # fmt: skip
+"""Keys about positions that are read here."""
+NO_EFFECT = {
+    "rope_interleave": "which columns make a pair (lesson 09); the frequencies stay as they are",
+    "rope_interleaved": "which columns make a pair (lesson 09); the frequencies stay as they are",
+    "use_long_context": "a base that Zamba 2 has already put under rope_theta",
+}
+"""Keys about positions that do not change what is said here, and what they do."""
+NAMED = {
+    "alibi": "ALiBi", "rotary": "rotary", "rope": "rotary", "absolute": "learned table",
+    "learned": "learned table", "sinusoidal": "sinusoids",
+}  # fmt: skip
+"""Ways by the names that `position_embedding_type` has for them."""
+
+
+def unread(source: Source) -> Iterator[str]:
+    """What is not in the config, and keys about positions that are set and not read here."""
+    if source.name in CAVEATS:
+        caveat = CAVEATS[source.name]
+        yield f"{caveat.value} ({caveat.source})"
+    for key, value in source.given.items():
+        if isinstance(value, dict):
+            yield from _in_object(source, key, value)
+        elif _is_about_positions(key, value) and source.reads(key):
+            yield f"{key} is not understood here, and may change what is said above"
+
+
+def _in_object(source: Source, key: str, value: Config) -> Iterator[str]:
+    """Of an object about positions, or one that holds keys about them."""
+    if key in UNDERSTOOD or key in source.parts or not value:
+        return
+    inner = [f"{key}.{one}" for one in keys_about_positions(value) if one != "alibi"]
+    for name in [key] if _is_about_positions(key, value) else inner:
+        if source.known and not source.reads(key):
+            yield f"{name} is not read by {source.name}'s code in transformers, nor here"
+        else:
+            yield f"{name} is not understood here, and may change what is said above"
+
+
+def keys_about_positions(config: Config) -> list[str]:
+    """The keys of a config that concern positions and are set."""
+    ours = {"model_type", "position_embedding_type"}
+    return [
+        key
+        for key, value in config.items()
+        if ABOUT_POSITIONS.search(key) and value not in (None, False) and key not in ours
+    ]
+
+
+def _is_about_positions(key: str, value: object) -> bool:
+    if key in NO_EFFECT or key in UNDERSTOOD or key == "mscale" or value in (None, False):
+        return False
+    return bool(ABOUT_POSITIONS.search(key))
+
+
+def said_otherwise(source: Source, ways: Sequence[str]) -> Iterator[str]:
+    """Where the config has something in it that speaks against what is read."""
+    if source.known and (own := source.given.get("auto_map")):
+        files = sorted({str(one).rpartition("--")[2].partition(".")[0] for one in
+                        (own.values() if isinstance(own, dict) else [own])})  # fmt: skip
+        yield (
+            f"auto_map: the repository brings code of its own ({', '.join(files):.80}.py), which "
+            f"may do otherwise; said here is what transformers' {source.name} does"
+        )
+    kind = source.given.get("position_embedding_type")
+    way = NAMED.get(kind) if isinstance(kind, str) else None
+    if way and way not in ways and (way == "rotary" or way in WAYS):
+        yield (
+            f"position_embedding_type is {kind!r}, and {source.name or 'what reads this'} does "
+            f"not do that: it takes {' and '.join(ways) or 'no positions'}"
+        )
