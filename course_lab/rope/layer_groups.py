@@ -37,6 +37,7 @@ NO_ATTENTION = {
 }  # fmt: skip
 WINDOWED = ("sliding_attention", "chunked_attention", "window_attention", "local_attention",
             "hybrid_sliding", "reference_sliding_attention")  # fmt: skip
+SIZES = {"hidden_size", "num_hidden_layers", "num_attention_heads"}
 LAYER_COUNTS = {"num_hidden_layers", "layer_types", "layers_block_type", "hybrid_override_pattern"}
 FURTHEST = 1 << 20
 PATTERN = {"M": "mamba", "*": "full_attention", "-": "mlp", "E": "moe"}
@@ -209,7 +210,7 @@ def _nothing_said(source: Source) -> str:
     """Why nothing can be said of a config, and what to give instead."""
     if base := source.given.get("base_model_name_or_path"):
         return f"this is an adapter of {base!r:.80}: give the config.json of that model"
-    if not source.name and not source.given.keys() & {"hidden_size", *LAYER_COUNTS}:
+    if not source.name and not source.parts and not source.given.keys() & SIZES:
         return (
             "this is no config of one model (it has neither model_type nor hidden_size): give the "
             "config.json beside a model's weights"
