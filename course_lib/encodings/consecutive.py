@@ -13,7 +13,8 @@ from torch import Tensor
 from torch.utils.weak import WeakTensorKeyDictionary
 
 # The first position and the version of every tensor that `consecutive_positions` made. A change in
-# place raises a tensor's version, and a copy is another tensor: neither is known any more.
+# place raises a tensor's version, and a copy is another tensor: neither is known any more. Where
+# values can be read, they are: a change through `numpy()` or `.data` raises no version.
 _made = WeakTensorKeyDictionary()
 
 
@@ -25,6 +26,8 @@ def consecutive_positions(
     The same tensor as torch.arange(start, start + length) in int64. On a GPU only these positions
     take the short cuts, such as the fused causal kernel. A copy, a part, or a tensor that was
     changed in place is like any other: make positions where they are used instead of moving them.
+    On a GPU a change that torch does not count (`.data`, memory shared with another library) is not
+    seen.
     """
     if torch.compiler.is_compiling():
         return torch.arange(start, start + length, device=device)
@@ -38,10 +41,10 @@ def first_of_run(positions: Int[Tensor, "*batch length"]) -> int | None:
     """p where positions are known to be p, p + 1, p + 2, ..., and at least one; else None."""
     if positions.ndim != 1 or not len(positions) or torch.compiler.is_compiling():
         return None
-    made = _made.get(positions)
-    if made and made[1] == positions._version:
-        return int(made[0])
-    if not _readable(positions) or positions.is_floating_point():
+    if not _readable(positions):
+        made = _made.get(positions)
+        return int(made[0]) if made and made[1] == positions._version else None
+    if positions.is_floating_point():
         return None
     wide = positions.long()  # narrow integers would wrap around
     return int(wide[0]) if torch.equal(wide[1:], wide[:-1] + 1) else None

@@ -33,7 +33,7 @@ def clip_to_index(relative: Int[Tensor, "*shape"], max_distance: int) -> Int[Ten
     """
     if max_distance < 0:
         raise ValueError(f"max_distance must be 0 or more, got {max_distance}")
-    return relative.clamp(-max_distance, max_distance) + max_distance
+    return relative.long().clamp(-max_distance, max_distance) + max_distance  # int8 would wrap
 
 
 def t5_bucket(
@@ -60,7 +60,7 @@ def t5_bucket(
         raise ValueError(
             f"max_distance must be above the {exact} exact buckets, got {max_distance}"
         )
-    distance = relative.abs() if bidirectional else relative.clamp(min=0)
+    distance = relative.long().abs() if bidirectional else relative.long().clamp(min=0)
     ratio = (distance.clamp(min=exact).double() / exact).log() / math.log(max_distance / exact)
     # 1e-9 keeps a distance that begins a bucket in that bucket where the logarithm rounds down
     far = (exact + (ratio * (half - exact) + 1e-9).long()).clamp(max=half - 1)

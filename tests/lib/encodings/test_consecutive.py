@@ -6,13 +6,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.autograd import gradcheck
 
-from course_lib.encodings import relative_positions, relative_shift
+from course_lib.encodings import (
+    ALiBi,
+    NoPosition,
+    Rotary,
+    consecutive_positions,
+    relative_positions,
+    relative_shift,
+)
 from course_lib.encodings.consecutive import (
     distances_of,
     first_of_run,
     skew,
     toeplitz,
 )
+from course_lib.model.attention import View, attend
 
 lengths, starts = st.integers(1, 8), st.integers(0, 10**6)
 
@@ -38,6 +46,33 @@ def drawn(*shape, seed=0):
 def test_consecutive_means_whole_steps_of_one(positions, first):
     assert first_of_run(torch.tensor(positions)) == first
     assert first_of_run(torch.tensor([positions])) is None  # batched: not looked at
+
+
+CHANGES = {
+    "numpy": lambda p: p.numpy().__setitem__(slice(None), range(5, -1, -1)),
+    "a gap through numpy": lambda p: p.numpy().__setitem__(slice(3, None), (103, 104, 105)),
+    "data": lambda p: p.data.copy_(torch.arange(6).flip(0)),
+    "data, put in its place": lambda p: setattr(p, "data", torch.arange(6).flip(0)),
+    "dlpack": lambda p: torch.from_dlpack(p).copy_(torch.arange(6).flip(0)),
+    "its storage": lambda p: p.untyped_storage().copy_(
+        torch.arange(6).flip(0).untyped_storage()),
+    "from_numpy": lambda p: torch.from_numpy(p.numpy()).copy_(torch.arange(6).flip(0)),
+    "an item": lambda p: p.__setitem__(3, 7),
+    "in place": lambda p: p.mul_(2),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_positions_that_were_changed_are_known_by_their_values(change):
+    """A change through another library raises no counter of torch's."""
+    positions = consecutive_positions(6)
+    CHANGES[change](positions)
+    assert first_of_run(positions) is None
+    q, k, v = (drawn(1, 2, 6, 8, seed=seed) for seed in range(3))
+    for scheme in (NoPosition(), Rotary(8), ALiBi(2)):
+        got = attend(q, k, v, scheme, View(positions, positions))
+        expected = attend(q, k, v, scheme, View(positions[None], positions[None]))
+        torch.testing.assert_close(got, expected)
 
 
 def test_worked_example_of_a_toeplitz_matrix():

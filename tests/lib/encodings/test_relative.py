@@ -216,6 +216,17 @@ def test_clipping_counts_from_the_farthest_key_after_the_query():
 DISTANCES = torch.arange(-600, 601)
 
 
+@pytest.mark.parametrize("dtype", [torch.int8, torch.uint8, torch.int16, torch.int32])
+def test_narrow_distances_do_not_wrap_around(dtype):
+    distances = torch.tensor([100, 3], dtype=dtype)
+    assert clip_to_index(distances, 32).tolist() == [64, 35]
+    assert clip_to_index(distances, 100).tolist() == [200, 103]
+    far = torch.iinfo(dtype).min
+    for distance in (torch.tensor([far], dtype=dtype), torch.tensor([far])):
+        [bucket] = t5_bucket(distance, bidirectional=True).tolist()
+        assert bucket == (0 if far == 0 else 31)
+
+
 @pytest.mark.parametrize("bidirectional", [False, True])
 @pytest.mark.parametrize("num_buckets", [2, 4, 5, 8, 9, 15, 16, 32, 33, 64, 128, 320])
 @pytest.mark.parametrize("max_distance", [3, 17, 20, 64, 100, 128, 129, 256, 500, 800])
