@@ -53,7 +53,7 @@ SHARE = "partial_rotary_factor"
 SHARES = (SHARE, "rotary_pct", "rope_pct")
 OWN_SHARE = ("bamba", "mimo_v2_flash", "neomme")
 """Types that put their own share where the parameters have none."""
-TOP_UNREAD = (*OWN_SHARE, "laguna", "zaya")
+TOP_UNREAD = (*OWN_SHARE, "cohere2_moe", "laguna", "mellum", "step3p5", "zaya")
 """Types that read no share at the top."""
 SHARE_INSIDE = ("moonshine_streaming", "nemotron3_5_transcribe_asr_audio",
                 "nemotron3_5_transcribe_word_timestamp")  # fmt: skip
@@ -160,7 +160,7 @@ def _parameters(source: Source) -> tuple[Parameters, dict[str, Parameters | None
     local = any(source.given.get(key) is not None for key in OLD_BASES["sliding_attention"])
     if not by_default and not local:
         return _filled(source, given, default), {}
-    if source.name == "deepseek_v4":  # its own base and share stand in the place of these
+    if source.name in ("deepseek_v4", "step3p5"):  # their own stand in place of these
         given = {key: value for key, value in given.items() if key not in ("rope_theta", SHARE)}
     names = list(by_default) or ["full_attention", "sliding_attention"]
     all_stretched = source.name in STRETCH_ALL
@@ -354,7 +354,7 @@ def _share(
     usual = parameters.share or source.default(SHARE) or 1.0
     key, share = shares[0] if shares else (SHARE, usual)
     share = source.number(key, share, above=0)
-    whole = kind == "default" and source.known and not source.known.partial
+    whole = kind in ("default", "axial") and source.known and not source.known.partial
     if share != 1 and whole and shares:
         ignored = f"{key} is ignored: {source.name} turns whole heads"
         return 1.0, key, (*said, Remark(ignored, is_fault=True))
