@@ -49,7 +49,16 @@ OLD_BASES = {
     "compress": ("compress_rope_theta",),
 }
 """Where configs of the old style keep the base of a layer type, at the top."""
-SHARES = ("partial_rotary_factor", "rotary_pct", "rope_pct")
+SHARE = "partial_rotary_factor"
+SHARES = (SHARE, "rotary_pct", "rope_pct")
+OWN_SHARE = ("bamba", "mimo_v2_flash", "neomme")
+"""Types that put their own share where the parameters have none."""
+TOP_UNREAD = (*OWN_SHARE, "cohere2_moe", "laguna", "mellum", "step3p5", "zaya")
+"""Types that read no share at the top."""
+SHARE_INSIDE = ("moonshine_streaming", "nemotron3_5_transcribe_asr_audio",
+                "nemotron3_5_transcribe_word_timestamp")  # fmt: skip
+"""Types whose share stands in the parameters that they take where a config has none: a share at
+the top does not reach it, and parameters in the config replace it. So do all that nest theirs."""
 SECTIONS = ("mrope_section", "mrope_interleaved")
 
 
@@ -85,6 +94,10 @@ class Parameters(NamedTuple):
     given: Config
     default_base: bool = False
     """Whether the base among them is the model type's, and not the config's."""
+    share: float | None = None
+    """The model type's share of rotated columns; the config's own, if it has one, is in `given`."""
+    share_stands: bool = False
+    """Whether the model type's share wins over one at the top of the config."""
 
 
 class Remark(NamedTuple):
@@ -118,7 +131,9 @@ def by_base(
     made: dict[str, Table | None] = {"0": None}
     for base in dict.fromkeys(bases):
         if base:
-            parameters = for_all._replace(given={**for_all.given, "rope_theta": base})
+            parameters = for_all._replace(
+                given={**for_all.given, "rope_theta": base}, default_base=False
+            )
             made[f"{base:g}"] = _table(source, f"base {base:g}", parameters, original_length)
     return made
 
@@ -139,19 +154,22 @@ def _parameters(source: Source) -> tuple[Parameters, dict[str, Parameters | None
     inner, by_default = _nested(given), _nested(default)
     if inner:
         return Parameters({}), {
-            name: None if one is None else _filled(one, by_default.get(name) or {})
+            name: None if one is None else _filled(source, one, by_default.get(name) or {}, True)
             for name, one in inner.items()
         }
     local = any(source.given.get(key) is not None for key in OLD_BASES["sliding_attention"])
     if not by_default and not local:
-        return _filled(given, default), {}
+        return _filled(source, given, default), {}
+    if source.name in ("deepseek_v4", "step3p5"):  # their own stand in place of these
+        given = {key: value for key, value in given.items() if key not in ("rope_theta", SHARE)}
     names = list(by_default) or ["full_attention", "sliding_attention"]
     all_stretched = source.name in STRETCH_ALL
     of_type: dict[str, Parameters | None] = {}
     for name in names:
         stretched = all_stretched or name != "sliding_attention"
         usual = by_default.get(name, {})
-        of_type[name] = None if usual is None else _filled(given if stretched else {}, usual)
+        own = given if stretched else {}
+        of_type[name] = None if usual is None else _filled(source, own, usual, bool(by_default))
     return Parameters({}), of_type
 
 
@@ -162,13 +180,16 @@ def _nested(parameters: Config) -> dict[str, Any]:
     return {**inner, **{key: None for key in absent if key.endswith("attention")}}
 
 
-def _filled(given: Config, default: Config) -> Parameters:
+def _filled(source: Source, given: Config, default: Config, nested: bool = False) -> Parameters:
     """Parameters with what stands for those that are missing; a kind brings its own with it."""
+    share, inside = default.get(SHARE), nested or source.name in SHARE_INSIDE
+    own, firm = source.name in OWN_SHARE, source.name in TOP_UNREAD
     if not given:
-        return Parameters(default, default_base=bool(default))
-    kept = ("partial_rotary_factor", "rope_theta", *SECTIONS)
-    usual = {key: default[key] for key in kept if default.get(key) is not None}
-    return Parameters({**usual, **given}, "rope_theta" not in given and "rope_theta" in default)
+        rest = {key: value for key, value in default.items() if key != SHARE}
+        return Parameters(rest, bool(default), share, firm or (inside and share is not None))
+    usual = {key: default[key] for key in ("rope_theta", *SECTIONS) if default.get(key) is not None}
+    by_default = "rope_theta" not in given and "rope_theta" in default
+    return Parameters({**usual, **given}, by_default, share if own or not inside else None, firm)
 
 
 def _table(source: Source, name: str, parameters: Parameters, original_length: int | None) -> Table:
@@ -177,7 +198,7 @@ def _table(source: Source, name: str, parameters: Parameters, original_length: i
     kind, of_kind = _kind(source, given)
     base, of_base = _base(source, name, parameters)
     length = source.length
-    width, share, of_width = _width(source, name, given, kind)
+    width, share, of_width = _width(source, name, parameters, kind)
     extra, of_extra = _extra(source, given)
     used, of_keys = _used(source, name, given, kind, length)
     turned = width if kind == "proportional" else int(width * share)
@@ -254,17 +275,20 @@ def _base(source: Source, name: str, parameters: Parameters) -> tuple[float, Rem
     return 10_000.0, (Remark(missing, is_fault=True),)
 
 
-def _width(source: Source, name: str, given: Config, kind: str) -> tuple[int, float, Remarks]:
+def _width(
+    source: Source, name: str, parameters: Parameters, kind: str
+) -> tuple[int, float, Remarks]:
     """How many numbers of a head RoPE is given, and the share of them that it turns."""
-    said: Remarks = ()
-    key, share = "qk_rope_head_dim", 1.0
-    width = source.whole(key, least=0)
-    if not width:  # else a part is split off for the rotation: no share of it once more
+    key = "qk_rope_head_dim"
+    if width := source.whole(key, least=0):
+        width, share, said = _split_off(source, name, parameters, kind, width)
+    else:
         width = head_width(source, name)
-        share, key, said = _share(source, given, kind, width)
+        share, key, said = _share(source, parameters, kind, width)
     turned = int(width * share)
-    usual = (source.default("rope_parameters") or {}).get("partial_rotary_factor")
-    if (share > 1 and share != usual) or turned < 4 or turned % 2:
+    usual = (source.default("rope_parameters") or {}).get(SHARE) or 1
+    too_wide = share > 1 and usual <= 1 and key != "qk_rope_head_dim"
+    if too_wide or turned < 4 or turned % 2:
         raise CourseError(
             f"{source.path}: RoPE would turn {turned} of head_dim {width} numbers; give "
             f"it an even number of them, from 4 up to head_dim ({key})"
@@ -272,26 +296,85 @@ def _width(source: Source, name: str, given: Config, kind: str) -> tuple[int, fl
     return width, share, said
 
 
-def _share(source: Source, given: Config, kind: str, width: int) -> tuple[float, str, Remarks]:
-    """The share of a head that is turned, and the key that says it."""
+def _split_off(
+    source: Source, name: str, parameters: Parameters, kind: str, part: int
+) -> tuple[int, float, Remarks]:
+    """A part of each head that is split off for the rotation, and the share that its table has.
+
+    The model's code turns the whole part; a table of another width makes it fail.
+    """
+    whole, usual = part, 1.0
+    if source.name == "deepseek_v4":  # it works the part out from a share at the top
+        whole = head_width(source, name)
+        top = source.given.get(SHARE)
+        usual = part / whole if top is None else source.number(SHARE, top, above=0)
+        part = int(whole * usual)
+        parameters = parameters._replace(share=usual, share_stands=True)
+    elif source.name == "mistral4":
+        whole = part + (source.whole("qk_nope_head_dim", least=0) or 0)
+        old = bool(source.given.get("rope_scaling"))
+        usual = 1.0 if old else part / whole
+        parameters = parameters._replace(share=usual, share_stands=not old)
+    elif source.name == "dots3_note_text":  # whatever stands in the config
+        whole = head_width(source, name)
+        return part, 1.0, _unread(source, parameters.given, SHARES, part / whole)
+    share, _, said = _share(source, parameters, kind, whole)
+    turned = int(whole * share)
+    if turned != part:
+        fails = (
+            f"{SHARE} {share:g} makes a table of {turned // 2} pairs, and {part // 2} are to be "
+            "turned (qk_rope_head_dim): transformers' code fails on this config"
+        )
+        said = (*said, Remark(fails, is_fault=True))
+    return part, share * whole / part, said
+
+
+def _share(
+    source: Source, parameters: Parameters, kind: str, width: int
+) -> tuple[float, str, Remarks]:
+    """The share of a head that is turned, and the key that says it.
+
+    What the parameters of the config say comes first, then its top, then the model type's own.
+    """
+    given, firm = parameters.given, parameters.share_stands
+    inside = SHARES if source.known is None else (SHARE,)
+    at_top: tuple[str, ...] = SHARES
+    if source.known is not None:  # GPT-NeoX has its own name for it
+        at_top = ("rotary_pct",) if source.reads("rotary_pct") else (SHARE,)
+    wheres = [(given, inside)] + ([] if firm else [(source.given, at_top)])
+    shares = [(key, where[key]) for where, keys in wheres for key in keys
+              if where.get(key) is not None]  # fmt: skip
     turned = source.given.get("rotary_dim", source.default("rotary_dim"))
-    if turned is not None and source.reads("rotary_dim"):
-        return source.number("rotary_dim", turned, above=0) / width, "rotary_dim", ()
     said: Remarks = ()
-    if source.given.get("rotary_dim") is not None:
+    if turned is not None and source.reads("rotary_dim"):
+        if not shares or not (source.known and source.known.partial):
+            return source.number("rotary_dim", turned, above=0) / width, "rotary_dim", ()
+    elif source.given.get("rotary_dim") is not None:
         unread = f"rotary_dim is ignored: {source.name} does not read it"
         said = (Remark(unread, is_fault=True),)
-    shares = [(key, where[key]) for where in (given, source.given) for key in SHARES
-              if where.get(key) is not None]  # fmt: skip
-    if not shares:
-        usual = float(source.default("partial_rotary_factor") or 1.0)
-        return usual, "partial_rotary_factor", said
-    key, share = shares[0]
+    usual = parameters.share or source.default(SHARE) or 1.0
+    key, share = shares[0] if shares else (SHARE, usual)
     share = source.number(key, share, above=0)
-    if share != 1 and kind == "default" and source.known and not source.known.partial:
-        whole = f"{key} is ignored: {source.name} turns whole heads"
-        return 1.0, key, (*said, Remark(whole, is_fault=True))
-    return share, key, said
+    whole = kind in ("default", "axial") and source.known and not source.known.partial
+    if share != 1 and whole and shares:
+        ignored = f"{key} is ignored: {source.name} turns whole heads"
+        return 1.0, key, (*said, Remark(ignored, is_fault=True))
+    taken = 1.0 if whole else share
+    unread_keys = [key for key in SHARES if key not in at_top or firm or given.get(SHARE)]
+    others = {} if source.known is None else {k: v for k, v in given.items() if k != SHARE}
+    return taken, key, (*said, *_unread(source, others, unread_keys, taken))
+
+
+def _unread(source: Source, given: Config, keys: Sequence[str], share: float) -> Remarks:
+    """Shares in a config that are not read, where another one counts."""
+    if source.known is None:
+        return ()
+    found = [(key, where[key]) for where in (given, source.given) for key in keys
+             if where.get(key) is not None]  # fmt: skip
+    return tuple(
+        Remark(f"{key} {value} is ignored: {source.name} turns {share:.3g} of a head", True)
+        for key, value in dict(found).items() if value != share
+    )  # fmt: skip
 
 
 def _extra(source: Source, given: Config) -> tuple[dict[str, Any], Remarks]:

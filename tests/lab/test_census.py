@@ -36,6 +36,16 @@ BROKEN = {
 }  # fmt: skip
 """Types whose default config asks for an odd number of rotated columns; none is published so."""
 SEVERAL = "made of several networks"
+SHARE = "partial_rotary_factor"
+OTHER_SIZES = {
+    "glm4_moe": {"head_dim": 128}, "glm4v_moe_text": {"head_dim": 128},
+    "moonshine": {"hidden_size": 320},
+}  # fmt: skip
+"""Sizes with which 0.75 of a head is an even number of columns."""
+MISMATCHED = ("glm4_moe_lite", "mistral_large4_text")
+"""Types whose table takes a share that their attention, which turns the whole part, fails on."""
+NO_ROTATION = {"glm5_next_text": "its layers with attention have no positions"}
+SIX = ("phi", "gpt_neox", "phi3", "glm4_moe", "glm4_moe_lite", "lfm3")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -66,9 +76,9 @@ def same(ours, theirs):
     return ours.shape == theirs.shape and torch.allclose(ours, theirs, rtol=1e-5, atol=1e-12)
 
 
-def differences(name, config, folder):
+def differences(name, config, path):
     """What is wrong about what is read for a model type; the number of its tables."""
-    path, kind = written(config, folder), known.types()[name]
+    kind = known.types()[name]
     built = census.built(config)
     try:
         groups = rope_config.read(path)
@@ -99,7 +109,7 @@ def test_twenty_types_are_read_as_their_classes_read_them(name, folder):
     config = transformers.models.auto.configuration_auto.CONFIG_MAPPING[name](
         **census.TWEAKS.get(name, {})
     )
-    assert differences(name, config, folder)[0] == []
+    assert differences(name, config, written(config, folder))[0] == []
 
 
 @pytest.mark.slow
@@ -108,10 +118,84 @@ def test_every_type_is_read_as_its_class_reads_it(folder, pytestconfig):
     configs = {name: config for name, config in census.configs() if config is not None}
     asked = sampling.sample(configs, sampling.chosen_by(pytestconfig))
     for name in asked:
-        found, count = differences(name, configs[name], folder)
+        found, count = differences(name, configs[name], written(configs[name], folder))
         wrong, tables = wrong + found, tables + count
     assert wrong == []
     assert len(configs) > 790 and tables > len(asked) / 4 and len(APART) <= 5
+
+
+def has_share(defaults):
+    """Whether a model type's class fills in a share of rotated columns."""
+    parameters = defaults.get("rope_parameters") or {}
+    each = [defaults, parameters, *(one for one in parameters.values() if isinstance(one, dict))]
+    return any(one.get(SHARE) is not None for one in each)
+
+
+WITH_SHARE = [name for name, kind in known.types().items() if has_share(kind.defaults)]
+SAID = {
+    "at the top": lambda share, parameters: {SHARE: share},
+    "beside parameters": lambda share, parameters: {SHARE: share, "rope_parameters": parameters},
+    "inside": lambda share, parameters: {
+        "rope_parameters": {key: {**one, SHARE: share} for key, one in parameters.items()}
+        if nested(parameters) else {**parameters, SHARE: share}
+    },
+    "in both": lambda share, parameters: {SHARE: 0.25, **SAID["inside"](share, parameters)},
+    "by its old name": lambda share, parameters: {"rotary_pct": share},
+}  # fmt: skip
+"""Where a config says a share; its other parameters are the class's own, in kind and in base."""
+
+
+def nested(parameters):
+    return any(isinstance(one, dict) for one in parameters.values())
+
+
+def plain(parameters):
+    """The class's own parameters without its share."""
+    if nested(parameters):
+        return {key: plain(one) for key, one in parameters.items() if one is not None}
+    return {key: value for key, value in parameters.items() if key != SHARE}
+
+
+def wrong_with_share(name, share, how, folder):
+    """What is read of a file that says a share itself, against the class that loads the file."""
+    parameters = plain(known.types()[name].defaults.get("rope_parameters") or {})
+    file = {**census.TWEAKS.get(name, {}), **OTHER_SIZES.get(name, {})}
+    file |= SAID[how](share, parameters)
+    path = folder / "config.json"
+    path.write_text(json.dumps({"model_type": name, **file}))
+    config = transformers.AutoConfig.for_model(name, **json.loads(json.dumps(file)))
+    found, count = differences(name, config, path)
+    return [f"{one} (share {share} {how})" for one in found], count
+
+
+@pytest.mark.parametrize("how", SAID)
+@pytest.mark.parametrize("name", SIX)
+def test_what_a_file_says_counts_in_six_types(name, how, folder):
+    wrong, count = wrong_with_share(name, 0.75, how, folder)
+    assert wrong == [] and count
+
+
+@pytest.mark.slow
+def test_what_a_file_says_counts_in_every_type(folder):
+    wrong, tables = [], 0
+    assert len(WITH_SHARE) == 37
+    for name in (*WITH_SHARE, *MISMATCHED, *NO_ROTATION):
+        for how in SAID:
+            for share in (0.75, 1.0):
+                found, count = wrong_with_share(name, share, how, folder)
+                wrong, tables = wrong + found, tables + count
+                assert count or name in NO_ROTATION, f"{name} has no table to compare with"
+    assert wrong == []
+    assert tables > 400
+
+
+@pytest.mark.parametrize("name", MISMATCHED)
+def test_a_share_that_a_model_s_attention_fails_on_is_warned_of(name, folder):
+    path = folder / "config.json"
+    path.write_text(json.dumps({"model_type": name, SHARE: 0.75}))
+    [table] = [group.table for group in rope_config.read(path) if group.table]
+    assert len(table.frequencies) == 24
+    assert any("24 pairs, and 32 are to be turned" in one for one in table.warnings)
 
 
 @pytest.mark.slow
