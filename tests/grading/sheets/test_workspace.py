@@ -290,10 +290,16 @@ exec {git} "$@"
 """
 
 
+FAST = [("fetch", "TERM"), ("merge", "KILL")]
+SLOWER = [
+    *((at, ending) for at in ("fetch", "merge") for ending in ("TERM", "HUP", "KILL", "INT")),
+    *(("show", "KILL"), ("checkout", "KILL"), ("checkout", "TERM")),
+]
+
+
 @pytest.mark.parametrize(
     ("at", "ending"),
-    [(at, ending) for at in ("fetch", "merge") for ending in ("TERM", "HUP", "KILL", "INT")]
-    + [("show", "KILL"), ("checkout", "KILL"), ("checkout", "TERM")],
+    FAST + [pytest.param(*one, marks=pytest.mark.slow) for one in SLOWER if one not in FAST],
 )
 def test_an_update_that_is_ended_loses_nothing(
     clone: tuple[Workshop, Path], tmp_path: Path, at: str, ending: str
