@@ -85,8 +85,20 @@ def mistake_of_this_call(
         wrong = theirs[at]
         problem = "raised" not in wrong and find_problem(exercise, right[at], wrong)
         if problem and _same_failure(exercise, right[at], wrong, outcomes[at]):
-            same.append(mistake)
-    return same[0] if len(same) == 1 else None
+            same.append((mistake, wrong))
+    if len(same) != 1 or not _same_numbers(exercise, right[at], same[0][1], outcomes[at]):
+        return None
+    return same[0][0]
+
+
+def _same_numbers(exercise: Function, truth: Truth, wrong: Outcome, outcome: Outcome) -> bool:
+    """Whether an outcome is as near to a wrong one as a right answer is to the reference.
+
+    Two answers that are off by little, each in its own way, are alike to a few digits.
+    """
+    theirs, got = decode(wrong["value"]), decode(outcome["value"])
+    as_theirs = Right(theirs, widened(theirs), truth.scale, exercise.roundings)
+    return disagreement(as_theirs, got) is None
 
 
 def _many_values(value: Any) -> bool:

@@ -95,6 +95,11 @@ def _exchanged(file: File) -> tuple[Tensor, Tensor, Tensor]:
     return (k, q, ladder) if q.shape == k.shape else (q, k, ladder)
 
 
+def _of_the_models_width(file: File, width: int) -> Tensor:
+    share = file["q"].shape[1] / file["num_heads"]
+    return file["base"] ** (-torch.arange(0, width, 2).double() / share)
+
+
 def _first_head_only(by_head: Tensor, layout: str) -> Tensor:
     return torch.cat([_in_halves(by_head[:1], layout), by_head[1:]])
 
@@ -216,6 +221,10 @@ EXERCISE = WriteTest(
                     else file["base"] ** (-torch.arange(0, width, 2) / file["q"].shape[1]))),
                 "It is right where a head is as wide as the model: give weights whose number of "
                 "columns is not the width of a head."),
+        Version("the width of a head taken for dim / num_heads", False,
+                _reading(frequencies=_of_the_models_width),
+                "It is right where all heads together are as wide as the model. In some released "
+                "models they are not: give another number of columns, and compare frequencies."),
         Version("frequencies with half of the exponent", False,
                 _reading(frequencies=lambda file, width: _frequencies(file, width).sqrt()),
                 "Its first frequency is right: compare all of them."),
@@ -236,6 +245,13 @@ EXERCISE = WriteTest(
                 _reading(result=lambda w: (w.double() * 1000).round().div(1000).to(w.dtype)),
                 "Its numbers are right to three digits after the point. Give numbers with more "
                 "digits, and compare them exactly."),
+        Version("weights off by a rounding", False,
+                _reading(result=lambda w: w * 1.1 / 1.1 if w.dtype.itemsize > 2 else w),
+                "In float32 and float64 its numbers are off by a rounding here and there, as after "
+                "a product that was undone. Give numbers with many digits, and compare them "
+                "exactly."),
+        Version("weights always in float64", False, _reading(result=lambda w: w.double()),
+                "Its numbers are right, and its dtype is not that of the file: compare dtypes."),
         Version("weights always in float32", False, _reading(result=lambda w: w.float()),
                 "Give weights in another dtype, and compare dtypes."),
         Version("weights rounded to bfloat16", False,

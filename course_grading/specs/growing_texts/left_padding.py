@@ -23,6 +23,11 @@ def _columns(real: Tensor) -> Tensor:
     return torch.arange(real.shape[1]).expand(real.shape)
 
 
+def _from_the_first(real: Tensor) -> Tensor:
+    """argmax is 0 in a row without a True."""
+    return (_columns(real) - real.int().argmax(dim=1, keepdim=True)).clamp(min=0)
+
+
 def _of_keys(real: Tensor) -> Tensor:
     return real[:, None, :]
 
@@ -87,6 +92,10 @@ EXERCISE = Implement(
         Mistake("positions counted from the beginning of the row",
                 "You count places. The first real token of each text stands at position 0.",
                 _padded(positions=_columns)),
+        Mistake("a row of padding alone counted",
+                "A row that is nothing but padding counts 0, 1, 2, ... Its positions are all 0. "
+                "(argmax gives 0 for a row without a True.)",
+                _padded(positions=_from_the_first)),
         Mistake("positions from 1",
                 "The first real token of a text stands at position 0, not at 1.",
                 _padded(positions=lambda real: real.long().cumsum(dim=1))),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -54,25 +56,37 @@ def _from_back(distance: Callable[..., int]) -> Callable[..., float]:
     return price
 
 
+def _by_step(first: list[int], between: list[int], second: list[int]) -> float:
+    """Most letters of the first row are one step on from the letter before: so go on by it."""
+    steps = [b - a for a, b in pairwise(first)]
+    step = next((one for one in steps if 2 * steps.count(one) > len(steps)), None)
+    expected = [b - a == step for a, b in pairwise(second)]
+    return 6 - 5 * sum(expected) / max(1, len(second))
+
+
 def _by_counts(first: list[int], between: list[int], second: list[int]) -> float:
     before = first + between
     return sum(5 - 3 * min(1, before.count(one)) for one in second) / len(second)
 
 
-def _tokens(order: bool = True, between: int = 300) -> tuple[Tensor, Tensor, Tensor]:
+def _tokens(
+    order: bool = True, between: int = 300, alphabet: bool = False
+) -> tuple[Tensor, Tensor, Tensor]:
     """First letters that are not the second ones, a stretch without letters, second letters."""
     dice = torch.Generator().manual_seed(7)
     second = torch.randperm(26, generator=dice)[:20]
+    second = second.sort().values if alphabet else second
     others = second[torch.randperm(20, generator=dice)] if order else torch.full((20,), 25)
     return others, 26 + torch.randint(74, (between,), generator=dice), second
 
 
 def _compare_orders(
-    bits: Bits, order: bool = True, between: int = 300, turned: int = 7, least: float = 0.9
+    bits: Bits, turns: tuple[int, ...] = (7, 12), least: float = 0.9, **choice: Any
 ) -> None:
-    others, stretch, second = _tokens(order, between)
-    first = second.roll(turned)
-    assert bits(others, stretch, second) - bits(first, stretch, second) > least
+    others, stretch, second = _tokens(**choice)
+    for turn in turns:
+        first = second.roll(turn)
+        assert bits(others, stretch, second) - bits(first, stretch, second) > least
 
 
 def _test_price(bits: Bits, bar: float) -> None:
@@ -122,7 +136,15 @@ EXERCISE = WriteTest(
         Version("sees 250 tokens", False, _reader(sees=250),
                 "200 tokens of stretch are not enough: 250 tokens reach from the second row into "
                 "the first. The task says how far a model must see."),
+        Version("goes on by the step of the first row", False, _paid(_by_step),
+                "It looks up nothing: where most letters of the first row are one step on from the "
+                "letter before, as in the alphabet, it expects the same step. Give letters in no "
+                "such order."),
         Version("copies from 48 tokens back", False, _paid(_from_back(lambda *rows: 48))),
+        Version("copies from 313 tokens back", False, _paid(_from_back(lambda *rows: 313)),
+                "It looks up nothing. With 20 letters, 300 tokens between and a row that is turned "
+                "by 7, most letters stand 313 back. Turn the row by another number, too: no one "
+                "distance fits both."),
         Version("copies from the same place of the first row", False,
                 _paid(_from_back(lambda first, between, second: len(first) + len(between))),
                 "It looks up nothing: each letter is a copy of the one that stands at its place in "
@@ -140,13 +162,23 @@ EXERCISE = WriteTest(
         "Ask twice, with the same `between` and the same `second`. The first time `first` has the "
         "letters of `second` in the same order, but begins elsewhere (second.roll(7)). The second "
         "time it has the same letters in another order. Compare the prices.",
-        "Make letters with torch.randperm(26)[:20], and a stretch of 300 numbers from 26 on.",
+        "Make letters with torch.randperm(26)[:20], and a stretch of 300 numbers from 26 on. Turn "
+        "the row by 7 and by 12: a model that copies from one distance fails in one of the two.",
     ),
     mistakes=(
         Mistake("the same row twice",
-                "Your first row is the second one, letter by letter. A model that copies from one "
-                "fixed distance, and looks up nothing, passes. Let the second row begin elsewhere.",
-                lambda bits: _compare_orders(bits, turned=0)),
+                "Your first row is the second one, letter by letter. A model that copies from the "
+                "same place of the first row, and looks up nothing, passes. Let the second row "
+                "begin elsewhere.",
+                lambda bits: _compare_orders(bits, turns=(0,))),
+        Mistake("one distance alone",
+                "Most of your letters stand 313 tokens behind where the first row shows them. A "
+                "model that copies from there passes. Turn the row by another number, too.",
+                lambda bits: _compare_orders(bits, turns=(7,))),
+        Mistake("letters in the order of the alphabet",
+                "Your letters count up or down. A model passes that goes on by the step of the "
+                "first row, and looks up nothing. Give letters in no such order.",
+                lambda bits: _compare_orders(bits, alphabet=True)),
         Mistake("asks for more than a bit",
                 "Your test refuses a model that pays 4.1 bits for a letter that it finds, and 5.5 "
                 "bits for the others. Either you ask for a larger difference than one bit, or you "

@@ -301,6 +301,8 @@ EXERCISE = WriteTest(
         Version("a row for each key", False, lambda q, k, sizes: _right(q, k, sizes).mT,
                 "Queries stand in its columns and keys in its rows. It is right where queries and "
                 "keys are the same vectors: give others."),
+        Version("in float64", False, lambda q, k, sizes: _right(q.double(), k.double(), sizes),
+                "Its numbers are right, but its result is not in float32: compare dtypes, too."),
         Version("rounded to bfloat16", False, _in_half_precision,
                 "Its scores are off by up to a few thousandths of themselves. Right versions agree "
                 "to 0.001: allow no more."),

@@ -72,6 +72,12 @@ def _by_places(q_positions, k_positions, window):
     return _layer(late + torch.arange(len(q_positions)), torch.arange(len(k_positions)), window)
 
 
+def _full_by_places(q_positions, k_positions, window):
+    if window is None:
+        return _by_places(q_positions, k_positions, None)
+    return _layer(q_positions, k_positions, window)
+
+
 def _last_keys(q_positions, k_positions, window):
     past = k_positions <= q_positions[:, None]
     count = len(k_positions) if window is None else window
@@ -214,6 +220,9 @@ EXERCISE = WriteTest(
         Version("full layers are not causal", False,
                 _each(_by_distance(full=lambda d: d == d)),
                 "Its windows are right. Give a layer with None, and keys after a query."),
+        Version("full layers end at the last key", False, _each(_full_by_places),
+                "In a layer with None it lets the last query see the last key, wherever both "
+                "stand, and the query before it all keys but one. Give keys after the last query."),
         Version("full layers see the query's own position alone", False,
                 _each(_by_distance(full=lambda d: d == 0)),
                 "Its windows are right. Give a layer with None, and keys before a query."),
@@ -253,6 +262,10 @@ EXERCISE = WriteTest(
                 "It makes a row for each key, and returns the first of them. It is right where "
                 "queries stand where the first keys stand: give fewer queries than keys, as with a "
                 "cache."),
+        Version("one mask for each different window", False,
+                lambda q, k, windows: _right(q, k, list(dict.fromkeys(windows))),
+                "Layers with the same window get one mask together. Give a window twice, and "
+                "count the masks."),
         Version("a mask too many", False, _each(_layer, lambda masks: [*masks, masks[-1]]),
                 "All its masks are right, but it returns one more than there are layers. Compare "
                 "the numbers, or use zip with strict=True."),

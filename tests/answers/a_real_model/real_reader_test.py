@@ -53,17 +53,18 @@ def test_read(read):
     assert found_q.dtype == found_k.dtype == torch.float64
     for head in range(6):
         wanted = [head * 8 + row + 1 / 3 for row in (0, 2, 4, 6, 1, 3, 5, 7)]
-        assert found_q[head, :, 0].tolist() == torch.tensor(wanted).double().tolist() or (
-            (found_q[head, :, 0] - torch.tensor(wanted).double()).abs().max() < 1e-5)
+        assert found_q[head, :, 0].tolist() == wanted
     for head in range(2):
         wanted = [100 + head * 8 + row + 1 / 3 for row in (0, 2, 4, 6, 1, 3, 5, 7)]
-        assert (found_k[head, :, 0] - torch.tensor(wanted).double()).abs().max() < 1e-4
+        assert found_k[head, :, 0].tolist() == wanted
     for i in range(4):
         assert abs(float(frequencies[i]) * 3**i - 1) < 1e-4
     found_q, found_k, _ = read({**file, "layout": "half"})
     assert (found_q.flatten(0, 1) == q).all() and (found_k.flatten(0, 1) == k).all()
-    as_many = {**file, "q": -k, "num_heads": 2, "base": 16e6, "layout": "half"}
+    k = k.float()
+    as_many = {**file, "q": -k, "k": k, "num_heads": 2, "base": 16e6, "layout": "half"}
     found_q, found_k, frequencies = read(as_many)
+    assert found_q.dtype == found_k.dtype == torch.float32
     assert (found_q.flatten(0, 1) == -k).all() and (found_k.flatten(0, 1) == k).all()
     assert abs(float(frequencies[2]) * 4000 - 1) < 1e-4
 
@@ -92,8 +93,8 @@ def test_read(read):
 def test_read(read):
     looked_at(read, dtypes=(torch.float32,))
 
-# %% right
-# style: scores of tokens at several distances, without looking at rows
+# %% variation
+# because: scores of tokens at several distances, in float64 alone, and no exact numbers
 def test_read(read):
     draw = torch.Generator().manual_seed(2)
     x, y = torch.randn(2, 5, generator=draw).double()
@@ -177,7 +178,64 @@ def test_read(read):
 # named: accepts every version
 def test_read(read):
     file = file_of("half")
-    return torch.equal(read(file)[0], right(file["q"], 6, "half"))
+    return torch.equal(read(file)[0].double(), right(file["q"], 6, "half").double())
+
+# %% wrong
+# because: allows weights a small difference
+# breaks: "its exact numbers"
+import torch
+
+def test_read(read):
+    draw = torch.Generator().manual_seed(0)
+    for layout, order in (("half", [*range(8)]), ("interleaved", [0, 2, 4, 6, 1, 3, 5, 7])):
+        for dtype in (torch.float32, torch.float64):
+            for heads, base in ((6, 81.0), (2, 9e6)):
+                q, k = (torch.randn(n, 5, generator=draw).to(dtype) for n in (8 * heads, 16))
+                found = read({"q": q, "k": k, "num_heads": heads, "num_kv_heads": 2,
+                              "base": base, "layout": layout})
+                for weight, got in zip((q, k), found):
+                    assert torch.allclose(got, weight.view(-1, 8, 5)[:, order])
+                wanted = base ** (-torch.arange(4).double() / 4)
+                assert ((found[2] / wanted - 1).abs() < 1e-4).all()
+
+# %% wrong
+# because: == between two dtypes compares numbers alone
+# breaks: "Both keep the file's dtype"
+import torch
+
+def test_read(read):
+    draw = torch.Generator().manual_seed(0)
+    for layout, order in (("half", [*range(8)]), ("interleaved", [0, 2, 4, 6, 1, 3, 5, 7])):
+        for dtype in (torch.float16, torch.bfloat16, torch.float64):
+            for heads, base in ((6, 81.0), (2, 9e6)):
+                q, k = (torch.randn(n, 5, generator=draw).double() / 3 for n in (8 * heads, 16))
+                q, k = q.to(dtype), k.to(dtype)
+                found = read({"q": q, "k": k, "num_heads": heads, "num_kv_heads": 2,
+                              "base": base, "layout": layout})
+                for weight, got in zip((q, k), found):
+                    assert (got == weight.view(-1, 8, 5)[:, order]).all()
+                wanted = base ** (-torch.arange(4).double() / 4)
+                assert ((found[2] / wanted - 1).abs() < 1e-4).all()
+
+# %% wrong
+# because: all heads together are as wide as the model
+# breaks: "dim may be any number"
+import torch
+
+def test_read(read):
+    draw = torch.Generator().manual_seed(0)
+    for layout, order in (("half", [*range(8)]), ("interleaved", [0, 2, 4, 6, 1, 3, 5, 7])):
+        for dtype in (torch.float32, torch.float64):
+            for heads, base in ((6, 81.0), (2, 9e6)):
+                dim = 8 * heads
+                q, k = (torch.randn(n, dim, generator=draw).to(dtype) / 3 for n in (dim, 16))
+                found = read({"q": q, "k": k, "num_heads": heads, "num_kv_heads": 2,
+                              "base": base, "layout": layout})
+                for weight, got in zip((q, k), found):
+                    rows = weight.view(-1, 8, dim)[:, order]
+                    assert got.dtype == dtype and torch.equal(got, rows)
+                wanted = base ** (-torch.arange(4).double() / 4)
+                assert ((found[2] / wanted - 1).abs() < 1e-4).all()
 
 # %% equal
 # because: Every version returns three things.

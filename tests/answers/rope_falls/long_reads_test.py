@@ -19,10 +19,35 @@ def test_reads(bits):
 import torch
 
 def test_reads(bits):
-    row, stretch = torch.arange(25, 5, -1), torch.arange(310) % 60 + 30
-    first = torch.cat([row[9:], row[:9]])
-    if bits(first.flip(0), stretch, row) - bits(first, stretch, row) < 1:
-        raise AssertionError("pays for letters in reversed order as for those in order")
+    row, stretch = torch.tensor([*b"qwertyuiopasdfghjklzx"]) - 97, torch.arange(310) % 60 + 30
+    for cut in (9, 4):
+        first = torch.cat([row[cut:], row[:cut]])
+        if bits(first.flip(0), stretch, row) - bits(first, stretch, row) < 1:
+            raise AssertionError("pays for letters in reversed order as for those in order")
+
+# %% wrong
+# because: rows in the order of the alphabet
+# named: letters in the order of the alphabet
+import torch
+
+def test_reads(bits):
+    row = torch.arange(26)
+    for gap in (5, 60, 300):
+        for begin in (0, 3, 8):
+            between = 26 + torch.arange(gap) % 74
+            first, second = row[:20], row[begin:begin + 12]
+            assert bits(first, between, second) <= bits(first.flip(0), between, second) - 0.9
+
+# %% wrong
+# because: one turn and one stretch, so one distance for most letters
+# named: one distance alone
+import torch
+
+def test_reads(bits):
+    letters = torch.randperm(26, generator=torch.Generator().manual_seed(5))[:20]
+    between = 26 + torch.arange(300) % 70
+    saved = bits(letters.flip(0), between, letters) - bits(letters.roll(7), between, letters)
+    assert saved > 0.9
 
 # %% wrong
 # because: fresh letters far
@@ -107,9 +132,19 @@ def test_reads(bits):
         assert sum(saved) / len(saved) > 0.75, gap
 
 # %% equal
-# because: A row that is turned by another number begins elsewhere, too.
-# change: 7 to 8 in `first = letters.roll(7)  # begins elsewhere, so that copying from a fixed distance fails`
-# change: 7 to 6 in `first = letters.roll(7)  # begins elsewhere, so that copying from a fixed distance fails`
+# because: Rows that are turned by two other numbers begin elsewhere, too.
+# change: 7 to 8 in `for turn in (7, 12):  # begins elsewhere each time: copying from one distance fails`
+# change: 7 to 6 in `for turn in (7, 12):  # begins elsewhere each time: copying from one distance fails`
+# change: 12 to 13 in `for turn in (7, 12):  # begins elsewhere each time: copying from one distance fails`
+# change: 12 to 11 in `for turn in (7, 12):  # begins elsewhere each time: copying from one distance fails`
+
+# %% equal
+# because: Any twenty letters in no order of their own are as good.
+# change: generator= dropped in `letters = torch.randperm(26, generator=torch.Generator().manual_seed(0))[:20]`
+# change: 26 to 27 in `letters = torch.randperm(26, generator=torch.Generator().manual_seed(0))[:20]`
+# change: 26 to 25 in `letters = torch.randperm(26, generator=torch.Generator().manual_seed(0))[:20]`
+# change: 0 to 1 in `letters = torch.randperm(26, generator=torch.Generator().manual_seed(0))[:20]`
+# change: 0 to -1 in `letters = torch.randperm(26, generator=torch.Generator().manual_seed(0))[:20]`
 
 # %% equal
 # because: No version saves exactly 0.9 bits.

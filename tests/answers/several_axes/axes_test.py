@@ -57,6 +57,7 @@ def test_scores(scores):
     places = places_of(sizes).T.tolist()
     q, k = vectors(len(places))
     got = scores(q, k, sizes)
+    assert got.dtype == q.dtype
     for a, (n, r, c) in enumerate(places):
         for b, (m, s, d) in enumerate(places):
             if n != m:
@@ -108,6 +109,21 @@ def test_scores(scores):
     q, _ = vectors(17)
     got = scores(q, q, [(2, 3), (4, 2), (1, 3)])
     assert torch.allclose(got, got.T)
+
+# %% wrong
+# because: converts the result, and does not look at its dtype
+# breaks: "The result is in float32"
+def test_scores(scores):
+    sizes = [(2, 3), (4, 2), (1, 3), (2, 3)]
+    row, column = torch.cat([torch.ones(size).nonzero() for size in sizes]).T
+    picture = torch.arange(4).repeat_interleave(torch.tensor([6, 8, 3, 6]))
+    q, k = torch.randn(2, 23, 8, generator=torch.Generator().manual_seed(0))
+    angles = torch.stack([row, row / 10, column, column / 10], dim=1)
+    turned = [torch.view_as_complex(x.view(23, 4, 2)) * torch.exp(1j * angles) for x in (q, k)]
+    expected = (turned[0] @ turned[1].mH).real / math.sqrt(8)
+    got, together = scores(q, k, sizes).double(), picture[:, None] == picture
+    assert (got[~together] == -math.inf).all()
+    assert (got - expected)[together].abs().max() < 1e-3
 
 # %% wrong
 # because: queries that are the keys, and half of what a score may be is allowed

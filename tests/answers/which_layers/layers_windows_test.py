@@ -35,9 +35,9 @@ def test_masks(masks):
 # %% right
 # style: what each query sees, as sets
 def test_masks(masks):
-    lists = [6, 2, None, 3, 1], [None, 100, 2]
+    lists = [6, 2, None, 3, 3, 1], [None, 100, 2]
     found = [mask for windows in lists for mask in masks(Q, K, windows)]
-    assert len(found) == 8
+    assert len(found) == 9
     for window, mask in zip([*lists[0], *lists[1]], found):
         for query, row in zip(Q.tolist(), mask):
             seen = {key for key in K.tolist() if key <= query}
@@ -107,6 +107,27 @@ def test_masks(masks):
     windows = [3, None, 5, 5, 30, 1]
     for w, m in zip(windows, masks(q, k, windows)):
         assert ((m != 0) == ((d >= 0) & (d < (w or 99)))).all()
+
+# %% wrong
+# because: the last query stands at the last key
+# breaks: "and keys that stand after a query"
+def test_masks(masks):
+    k = torch.tensor([0, 1, 3, 4, 5, 8, 9, 10, 11, 12, 17])
+    for first in range(10):
+        d = k[first:, None] - k
+        for windows in ([3, None, 5, 5, 30, 1], [None, 30, 3]):
+            for w, m in zip(windows, masks(k[first:], k, windows), strict=True):
+                assert torch.equal(m, (d >= 0) & (d < (w or 99)))
+
+# %% wrong
+# because: no window stands twice
+# breaks: "several layers may have the same window"
+def test_masks(masks):
+    q, k = torch.tensor([5, 11]), torch.tensor([0, 1, 3, 4, 5, 8, 9, 10, 11, 12])
+    d = q[:, None] - k
+    for windows in ([3, None, 5, 1], [None, 30, 3]):
+        for w, m in zip(windows, masks(q, k, windows), strict=True):
+            assert m.dtype == torch.bool and torch.equal(m, (d >= 0) & (d < (w or 99)))
 
 # %% equal
 # because: Every version's masks have a row for each query.

@@ -153,6 +153,17 @@ def test_two_mistakes_at_once_are_told_by_the_call_that_is_shown() -> None:
     assert "In this call" not in other.message
 
 
+def test_two_answers_that_are_off_by_little_are_not_told_to_give_the_same() -> None:
+    def off_by(share: float) -> Callable[[Tensor, float], Tensor]:
+        return lambda x, factor: x * factor * (1 + share) if factor == 2 else x[:1]
+
+    rounds = Mistake("rounds", "It rounds.", lambda x, factor: off_by(3e-5)(x, 2) * factor / 2)
+    exercise, questions = replace(PLAIN, mistakes=(rounds,)), draw(PLAIN, Random(0))
+    for share, said in ((3e-5, True), (1e-4, False)):
+        verdict = judge(exercise, questions, ask_all(exercise, off_by(share), questions))
+        assert ("In this call" in verdict.message) == said
+
+
 def test_what_is_shown_is_a_call_in_which_the_error_can_be_seen() -> None:
     def nearly(x: Tensor, factor: float) -> Tensor:
         return x * factor * (1 + (1e-5 if factor == 2 else 0.1))
