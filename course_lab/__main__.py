@@ -79,6 +79,11 @@ def _train(arguments: Arguments) -> None:
     scheme, seed, folder = arguments.scheme, arguments.seed, arguments.to
     tier = zoo.TIERS[arguments.tier]
     folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{scheme}-{seed}.safetensors"
+    if path.exists():
+        raise CourseError(
+            f"{path} is there already: move it away, or name another folder with --to"
+        )
     model = zoo.build(scheme, tier, seed).to(device())
     if arguments.compile:
         model.compile()
@@ -87,7 +92,6 @@ def _train(arguments: Arguments) -> None:
     checkpoint = Checkpoint(folder / f"{scheme}-{seed}.checkpoint", arguments.resume)
     steps = arguments.steps or tier.steps
     train(model, task, steps, tier.learning_rate, seed, checkpoint=checkpoint)
-    path = folder / f"{scheme}-{seed}.safetensors"
     weights = {name: value.clone().cpu() for name, value in model.state_dict().items()}
     save_weights(weights, path, {"scheme": scheme, "seed": str(seed)})
     checkpoint.path.unlink(missing_ok=True)

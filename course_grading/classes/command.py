@@ -14,11 +14,10 @@ from typing import Any
 from course_grading.classes import engine, roster
 from course_grading.classes.handed_in import HandedIn, Who, collect
 from course_grading.classes.results import Class
-from course_grading.classes.store import Store, key_of
+from course_grading.classes.store import OWN, Store, key_of
 from course_grading.classes.work import Sheet
 from course_grading.running.graded import printable
 from course_grading.running.runner import Settings
-from course_grading.sheets.notebooks import write_text
 from course_lab.command_line import Arguments
 from course_lib.errors import CourseError
 
@@ -137,7 +136,8 @@ def _seed(arguments: Arguments) -> int:
     try:
         arguments.out.mkdir(parents=True, exist_ok=True)
         if not path.exists():
-            write_text(path, f"{secrets.randbits(32)}\n")
+            path.touch(mode=OWN)
+            path.write_text(f"{secrets.randbits(32)}\n", encoding="utf-8")
         return int(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise CourseError(f"{path} cannot be used: {error.strerror}") from error

@@ -18,6 +18,8 @@ from course_grading.running.sandbox import PACKAGES
 from course_lib.errors import CourseError
 
 FILE = "results.jsonl"
+OWN = 0o600
+"""Results and what questions are drawn from are nobody's business but the teacher's."""
 
 
 class Store:
@@ -35,6 +37,7 @@ class Store:
             folder.mkdir(parents=True, exist_ok=True)
             for result in self._read():
                 self.results[_who(result), result["key"]] = result
+            self.path.touch(mode=OWN)
             self._file = self.path.open("a", encoding="utf-8")
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:

@@ -332,6 +332,8 @@ def test_ctrl_c_stops_the_command_and_resume_finishes_it(tmp_path, shrunk, capsy
     assert [file.name for file in stopped.iterdir()] == [weights]
     ours, expected = (load_file(folder / weights) for folder in (stopped, whole))
     assert all(torch.equal(ours[name], expected[name]) for name in expected)
+    assert commands.main(command) == 2  # finished weights are not written over
+    assert "rope-0.safetensors is there already" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -52,12 +52,16 @@ def test_names_in_utf8_are_read_where_a_program_did_not_say_so(zipped):
     assert set(content_of(path)) == {"Jörg/a.ipynb"}
 
 
-@pytest.mark.parametrize(
-    "name", ["../a.ipynb", "/a.ipynb", "ada/../../a.ipynb", "C:/a.ipynb", "..\\a.ipynb"]
-)
+@pytest.mark.parametrize("name", ["../a.ipynb", "/a.ipynb", "..\\a.ipynb"])
 def test_a_path_that_climbs_out_is_refused(zipped, name):
     with pytest.raises(CourseError, match="outside of its folder"):
         archives.files_of(zipped({name: b"{}"}))
+
+
+def test_what_a_learner_calls_a_file_leads_nowhere_and_stops_nobody(zipped):
+    names = ["ada/../../bob/a.ipynb", "ada/a\\..\\..\\x.ipynb", "C: Ada/b.ipynb"]
+    content = content_of(zipped(dict.fromkeys(names, b"{}")))
+    assert set(content) == {"ada/bob/a.ipynb", "ada/a/x.ipynb", "C: Ada/b.ipynb"}
 
 
 def unreadable(archive: Path, match: str) -> None:

@@ -80,6 +80,8 @@ def test_a_class_is_graded_once_and_can_be_read(command, tmp_path):
     done = run(command)
     assert done.returncode == 0, done.stderr
     out = tmp_path / "out"
+    modes = {name: (out / name).stat().st_mode & 0o777 for name in ("results.jsonl", "seed.txt")}
+    assert {*modes.values()} == {0o600}, modes
     wide = {row["learner"]: row for row in rows(out / "grades.csv")}
     assert {name: row["points"] for name, row in wide.items()} == {
         "Ada Lovelace": "2", "Bob": "0", "Cem": "0", "Dörte": "0", "小明": "0", "Nemo": "0",
