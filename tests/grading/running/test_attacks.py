@@ -420,6 +420,7 @@ FORGED_FOR = [
 
 
 @pytest.mark.slow
+@pytest.mark.grid
 @pytest.mark.parametrize("limits", [None, Limits()], ids=["bare", "sandbox"])
 @pytest.mark.parametrize("silence", SILENCES)
 def test_nothing_is_shown_twice(tmp_path: Path, silence: str, limits: Limits | None) -> None:
