@@ -387,7 +387,7 @@ def _unread(source: Source, given: Config, keys: Sequence[str], share: float) ->
     found = [(key, where[key]) for where in (given, source.given) for key in keys
              if where.get(key) is not None]  # fmt: skip
     return tuple(
-        Remark(f"{key} {value} is ignored: {source.name} turns {share:.3g} of a head", True)
+        Remark(f"{key} {value!r:.40} is ignored: {source.name} turns {share:.3g} of a head", True)
         for key, value in dict(found).items() if value != share
     )  # fmt: skip
 

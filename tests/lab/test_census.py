@@ -189,7 +189,7 @@ def test_what_a_file_says_counts_in_every_type(folder):
                 wrong, tables = wrong + found, tables + count
                 assert count or name in NO_ROTATION, f"{name} has no table to compare with"
     assert wrong == []
-    assert tables > 400
+    assert tables > 1500
 
 
 @pytest.mark.parametrize("name", MISMATCHED)
