@@ -59,6 +59,8 @@ SHARE_INSIDE = ("moonshine_streaming", "nemotron3_5_transcribe_asr_audio",
                 "nemotron3_5_transcribe_word_timestamp")  # fmt: skip
 """Types whose share stands in the parameters that they take where a config has none: a share at
 the top does not reach it, and parameters in the config replace it. So do all that nest theirs."""
+ON_OR_OFF = ("muse_glimmer_text", "muse_spark_text")
+"""Types that read of `layer_rope_theta` no more than whether an entry is 0."""
 SECTIONS = ("mrope_section", "mrope_interleaved")
 
 
@@ -126,15 +128,28 @@ def tables(source: Source, original_length: int | None = None) -> dict[str, Tabl
 def by_base(
     source: Source, bases: list[Any], original_length: int | None
 ) -> dict[str, Table | None]:
-    """The tables of layers with a base each (`layer_rope_theta`), by base; 0 is no rotation."""
+    """The tables of layers with a base each (`layer_rope_theta`), by base; 0 is no rotation.
+
+    A list that the config leaves out is filled with the base for all, wherever that stands.
+    """
     for_all, _ = _parameters(source)
     made: dict[str, Table | None] = {"0": None}
+    listed = source.given.get("layer_rope_theta") is not None
+    own = listed and source.name not in ON_OR_OFF
     for base in dict.fromkeys(bases):
-        if base:
+        if base and own:
             parameters = for_all._replace(
                 given={**for_all.given, "rope_theta": base}, default_base=False
             )
             made[f"{base:g}"] = _table(source, f"base {base:g}", parameters, original_length)
+        elif base:
+            table = made[f"{base:g}"] = _table(source, "", for_all, original_length)
+            if listed and table.base != base:
+                other = (
+                    f"base {base:g} of layer_rope_theta is ignored: {source.name} reads there "
+                    f"whether a layer rotates, and turns by base {table.base:g}"
+                )
+                table.warnings = (*table.warnings, other)
     return made
 
 
@@ -352,7 +367,8 @@ def _share(
     elif source.given.get("rotary_dim") is not None:
         unread = f"rotary_dim is ignored: {source.name} does not read it"
         said = (Remark(unread, is_fault=True),)
-    usual = parameters.share or source.default(SHARE) or 1.0
+    nothing = any(key in source.given for key in at_top) and not firm  # null: the whole head
+    usual = 1.0 if nothing else parameters.share or source.default(SHARE) or 1.0
     key, share = shares[0] if shares else (SHARE, usual)
     share = source.number(key, share, above=0)
     whole = kind in ("default", "axial") and source.known and not source.known.partial
@@ -372,7 +388,7 @@ def _unread(source: Source, given: Config, keys: Sequence[str], share: float) ->
     found = [(key, where[key]) for where in (given, source.given) for key in keys
              if where.get(key) is not None]  # fmt: skip
     return tuple(
-        Remark(f"{key} {value} is ignored: {source.name} turns {share:.3g} of a head", True)
+        Remark(f"{key} {value!r:.40} is ignored: {source.name} turns {share:.3g} of a head", True)
         for key, value in dict(found).items() if value != share
     )  # fmt: skip
 
