@@ -26,6 +26,7 @@ from course_lab.rope.known import (
 from course_lab.rope.layer_types import (
     NO_ATTENTION,
     WINDOWED,
+    by_type,
     names_of,
     switch,
     total_of,
@@ -144,6 +145,7 @@ class _Layer:
 
 def grouped(source: Source, original_length: int | None = None) -> list[LayerGroup]:
     """The layers of a network, those that are alike together."""
+    source = by_type(source)
     ways = _ways(source)
     groups = list(_added(source, ways))
     found: dict[str, Table | None] = {}
