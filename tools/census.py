@@ -57,7 +57,7 @@ KEYS = (
     "compress_rope_theta", "attn_layer_period", "attn_layer_offset", "block_types",
     "per_layer_config", "mlp_layer_types", "prefix_dense_sliding_window_pattern",
     "rope_interleave", "memory_attention_hidden_size", "memory_attention_num_attention_heads",
-    "d_model", "num_heads", "rotary_value", "cross_attention_layers",
+    "d_model", "num_heads", "rotary_value", "cross_attention_layers", "local_attention",
 )  # fmt: skip
 """Keys whose defaults `course rope` needs."""
 TWEAKS: dict[str, dict[str, Any]] = {
@@ -264,6 +264,8 @@ def _defaults(config: Any, own: dict[str, Any]) -> dict[str, Any]:
     """What the class fills in; not a head width that it works out from other keys."""
     names = {key: type(config).attribute_map.get(key, key) for key in KEYS}
     found = {key: own[name] for key, name in names.items() if own.get(name) is not None}
+    if own.get("use_sliding_window") is False and (window := _off(config)):
+        found["sliding_window"] = window
     width = own.get("head_dim")
     if width is None and not config.is_heterogeneous:
         width = getattr(config, "head_dim", None)
@@ -273,6 +275,12 @@ def _defaults(config: Any, own: dict[str, Any]) -> dict[str, Any]:
     found.pop("head_dim", None)
     return found | ({"head_dim": width} if isinstance(width, int) and (fixed or not worked_out)
                     else {})  # fmt: skip
+
+
+def _off(config: Any) -> int | None:
+    """The window that a class would take if its `use_sliding_window` were true."""
+    window = getattr(type(config), "sliding_window", None)
+    return window if isinstance(window, int) else None
 
 
 def _axes(code: str) -> dict[str, Any]:

@@ -6,15 +6,12 @@ import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from course_lab.rope.known import (
-    CHUNKED,
-    LISTED,
     OFF,
     REMARKS,
     ROTATES,
@@ -24,32 +21,23 @@ from course_lab.rope.known import (
     WITHOUT_WINDOW,
     release,
 )
+from course_lab.rope.layer_types import (
+    NO_ATTENTION,
+    WINDOWED,
+    by_type,
+    names_of,
+    switch,
+    total_of,
+    window_of,
+)
 from course_lab.rope.source import Config, Source
 from course_lab.rope.tables import Table, by_base, tables
 from course_lab.rope.unread import keys_about_positions, said_otherwise, unread
 from course_lib.errors import CourseError
 
-NO_ATTENTION = {
-    "linear_attention": "linear attention or a state space", "mamba": "a state space",
-    "recurrent": "a recurrence",
-    "conv": "a convolution", "moe": "no attention, experts alone", "mlp": "no attention",
-    "ssm": "a state space",
-}  # fmt: skip
-WINDOWED = ("sliding_attention", "chunked_attention", "window_attention", "local_attention",
-            "hybrid_sliding", "reference_sliding_attention")  # fmt: skip
 SIZES = {"hidden_size", "num_hidden_layers", "num_attention_heads"}
 LAYER_COUNTS = {"num_hidden_layers", "layer_types", "layers_block_type", "hybrid_override_pattern"}
 FURTHEST = 1 << 20
-PATTERN = {"M": "mamba", "*": "full_attention", "-": "mlp", "E": "moe"}
-"""The letters of Nemotron-H's `hybrid_override_pattern`."""
-RENAMED = {"attention": "full_attention"}
-COUNTED: dict[str, tuple[int | None, str]] = {
-    "sliding_window_pattern": (-1, "sliding_attention"),
-    "global_attn_every_n_layers": (0, "sliding_attention"),
-    "full_attention_interval": (-1, "linear_attention"),
-    "attn_layer_period": (None, "mamba"),
-}
-"""Keys for every how many layers one sees the whole text, which one, and what the others are."""
 
 
 @dataclass(frozen=True)
@@ -139,11 +127,12 @@ class _Layer:
 
 def grouped(source: Source, original_length: int | None = None) -> list[LayerGroup]:
     """The layers of a network, those that are alike together."""
+    source = by_type(source)
     ways = _ways(source)
     groups = list(_added(source, ways))
     found: dict[str, Table | None] = {}
     if "rotary" in ways:
-        bases = source.listed("layer_rope_theta", _total(source))
+        bases = source.listed("layer_rope_theta", total_of(source))
         found = (
             by_base(source, bases, original_length) if bases else tables(source, original_length)
         )
@@ -230,7 +219,7 @@ def _nothing_said(source: Source) -> str:
 
 def _added(source: Source, ways: Sequence[str]) -> Iterator[LayerGroup]:
     """What gives positions to all layers at once."""
-    total = _total(source) or 0
+    total = total_of(source) or 0
     for way in ways:
         if way == "rotary":
             continue
@@ -247,8 +236,8 @@ def _added(source: Source, ways: Sequence[str]) -> Iterator[LayerGroup]:
 
 def _layers(source: Source, ways: Sequence[str], found: Config) -> list[_Layer]:
     """Every layer; one for all if their number is not known."""
-    total = _total(source)
-    names = _names(source, total)
+    total = total_of(source)
+    names = names_of(source, total)
     bases = source.listed("layer_rope_theta", total)
     if names is None and bases is None and found and "" not in found:
         if len(found) > 1:
@@ -256,7 +245,7 @@ def _layers(source: Source, ways: Sequence[str], found: Config) -> list[_Layer]:
                 "layer_types is missing: which layers are of which type is not said"
             )
         return [_Layer(name, table=name if found[name] else None) for name in found]
-    rotates = _switch(source, total)
+    rotates = switch(source, total)
     made = []
     for number in range(total or 1):
         name = str(names[number]) if names else ""
@@ -265,7 +254,7 @@ def _layers(source: Source, ways: Sequence[str], found: Config) -> list[_Layer]:
         if "rotary" in ways:
             table, why = _table_of(source, number, name, found, rotates, bases)
         made.append(_Layer(
-            name, mixer, _window(source, name, number, bool(names)),
+            name, mixer, window_of(source, name, number, bool(names)),
             table if mixer == "attention" else None, why,
             _temperature(source, name, table is not None),
         ))  # fmt: skip
@@ -315,90 +304,6 @@ def _forced(source: Source, number: int) -> bool:
     )  # fmt: skip
 
 
-def _total(source: Source) -> int | None:
-    """How many layers there are; None for a type that counts them otherwise (LXMERT, in three)."""
-    if isinstance(source.get("num_hidden_layers"), dict):
-        return None
-    named = next((v for key in ("layer_types", "layers_block_type", "hybrid_override_pattern")
-                  if isinstance(v := source.get(key), (list, str))), None)  # fmt: skip
-    return source.whole("num_hidden_layers", least=0) or (len(named) if named else None)
-
-
-def _switch(source: Source, total: int | None) -> Callable[[int], bool]:
-    """Whether a layer rotates, by `no_rope_layers`: 1 where it does, whatever its name says."""
-    listed: list[Any] = []
-    given = source.given.get("no_rope_layers")
-    empty = "no_rope_layers" in source.given and not given
-    if empty or source.given.get("no_rope_layer_interval"):
-        interval = source.whole("no_rope_layer_interval") or 4
-        listed = [(number + 1) % interval != 0 for number in range(total or 0)]
-    if given or not listed:
-        listed = source.listed("no_rope_layers", total) or listed
-    return lambda number: not listed or bool(listed[number])
-
-
-def _names(source: Source, total: int | None) -> list[str] | None:
-    """The type of each layer, by any of the keys that say it; None if no key does."""
-    given = source.given
-    if (turned := CHUNKED.get(source.name)) and not given.get("layer_types"):
-        rotates = _switch(source, total)
-        return [
-            turned.value if rotates(number) else "full_attention" for number in range(total or 0)
-        ]
-    for key in ("layer_types", "layers_block_type"):
-        if given.get(key):
-            return [RENAMED.get(one, str(one)) for one in source.listed(key, total) or []]
-    if pattern := given.get("hybrid_override_pattern"):
-        return [PATTERN.get(letter, letter) for letter in str(pattern)][: total or None]
-    if given.get("block_types"):  # RecurrentGemma
-        period = source.listed("block_types", None) or []
-        names = ["sliding_attention" if one == "attention" else str(one) for one in period]
-        return [names[number % len(names)] for number in range(total or 0)]
-    if (chosen := _chosen(source)) is not None:
-        full, other = chosen
-        return ["full_attention" if full(number) else other for number in range(total or 0)]
-    for key in ("layer_types", "layers_block_type"):
-        if source.default(key):
-            return source.listed(key, total)
-    return None
-
-
-def _chosen(source: Source) -> tuple[Callable[[int], bool], str] | None:
-    """Which layers see the whole text, by keys that count them, and what the others are."""
-    for key, (offset, other) in COUNTED.items():
-        every = source.get(key) if key == "attn_layer_period" else source.given.get(key)
-        if isinstance(every, int) and every > 0:
-            first = offset
-            if first is None:
-                first = source.whole("attn_layer_offset", least=0) or 0
-            return partial(_every, every, first), other
-    if source.given.get("full_attn_idxs"):
-        return (source.listed("full_attn_idxs", None) or []).__contains__, "conv"
-    if source.name in LISTED or source.given.get("attn_layer_indices"):
-        return (source.listed("attn_layer_indices", None) or []).__contains__, "mamba"
-    return None
-
-
-def _every(period: int, first: int, number: int) -> bool:
-    return (number - first) % period == 0
-
-
-def _window(source: Source, name: str, number: int, typed: bool) -> int | None:
-    """How far a layer sees back; None if as far as it likes."""
-    if name == "chunked_attention":
-        return source.whole("attention_chunk_size")
-    key = next((k for k in ("sliding_window", "sliding_window_size", "attention_window_size")
-                if source.get(k)), None)  # fmt: skip
-    if key is None or (typed and name not in WINDOWED):
-        return None
-    if "use_sliding_window" in {**source.given, **(source.known.defaults if source.known else {})}:
-        if not source.get("use_sliding_window"):
-            return None
-        if not typed and number < (source.get("max_window_layers") or 0):
-            return None
-    return source.whole(key)
-
-
 def _temperature(source: Source, name: str, rotates: bool) -> str:
     """By how much a layer's queries grow with their position, in words."""
 
@@ -422,7 +327,7 @@ def _alike(
     source: Source, layers: list[_Layer], found: Config, ways: Sequence[str]
 ) -> Iterator[LayerGroup]:
     """Layers with the same answers, in the order of the first of each."""
-    known = len(layers) == _total(source)
+    known = len(layers) == total_of(source)
     positions = [way for way in ways if way != "rotary"]
     for one in dict.fromkeys(layers):
         numbers = tuple(n for n, layer in enumerate(layers) if layer == one) if known else ()
