@@ -1,8 +1,14 @@
 """Which layers are of which type, and their windows: as the class of each model type has it."""
 
+import contextlib
+import importlib.metadata
+import inspect
 import json
+import re
+import sys
 
 import pytest
+import sampling
 
 from course_lab.rope import config as rope_config
 from course_lab.rope import known
@@ -15,6 +21,7 @@ from course_lab.rope.layer_types import (
     window_of,
 )
 from course_lab.rope.source import open_config
+from course_lib.errors import CourseError
 
 pytest.importorskip("transformers")
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
@@ -62,15 +69,23 @@ def made(name, given):
 
 
 def of_class(config):
-    """Each layer's type and window, by the class; None for a class that has no such lists."""
+    """Each layer's type and window, by the class; no types for one that has none."""
     names = getattr(config, "layer_types", None) or getattr(config, "layers_block_type", None)
-    window = getattr(config, "sliding_window", None) or None
+    own = config.to_dict()
+    layered = "sliding_window" in str(own.get("per_layer_config"))
+    window = (own["sliding_window"] if layered else getattr(config, "sliding_window", None)) or None
     if not isinstance(names, (list, tuple)):
-        return None
+        layers = getattr(config, "num_hidden_layers", None)
+        return [("", window)] * (layers if isinstance(layers, int) else 1)
+    each = own.get("per_layer_config") or {}
+    of_layer = [each.get(n, each.get(str(n), {})) for n in range(len(names))]
     chunk = getattr(config, "attention_chunk_size", None)
     windows = {"chunked_attention": chunk} | dict.fromkeys(
         set(WINDOWED) - {"chunked_attention"}, window)  # fmt: skip
-    return [(plain(one), windows.get(one)) for one in names]
+    return [
+        (plain(one), apart.get("sliding_window", windows.get(one)))
+        for one, apart in zip(names, of_layer, strict=True)
+    ]
 
 
 def plain(name):
@@ -82,9 +97,18 @@ def of_ours(path):
     source = by_type(open_config(path))
     total = total_of(source)
     names = names_of(source, total)
-    if names is None:
-        return None
-    return [(plain(one), window_of(source, one, number, True)) for number, one in enumerate(names)]
+    return [
+        (plain(one), window_of(source, one, number, names is not None))
+        for number, one in enumerate(names or [""] * (total or 1))
+    ]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def same_release():
+    """models.json is read off one release, and holds for that one."""
+    here = importlib.metadata.version("transformers")
+    if here != known.release():
+        pytest.skip(f"models.json is of transformers {known.release()}, here is {here}")
 
 
 @pytest.fixture(scope="module")
@@ -116,3 +140,100 @@ def test_tables_follow_the_types_that_a_maker_s_keys_give(name, path):
             if name == "deepseek_v4":
                 kind = "main" if kind == "sliding_attention" else "compress"
             assert group.frequencies.tolist() == pytest.approx(theirs[kind].tolist(), rel=1e-5)
+
+
+READ = ("sliding_window_pattern", "global_attn_every_n_layers", "full_attention_interval",
+        "layer_group_size", "max_window_layers", "use_sliding_window", "attn_layer_indices",
+        "full_attn_idxs", "no_rope_layers", "layers_block_type", "layer_types")  # fmt: skip
+"""Keys that are read here, and should not be for types whose class does not."""
+APART = {
+    "align_vision_model": "its layers are blocks of convolutions, counted by num_block_repeats",
+    "efficientnet": "its layers are blocks of convolutions, counted by num_block_repeats",
+    "bridgetower": "it has two networks, and gives num_hidden_layers to both",
+    "esmfold2": "its window is that of one of its parts; its own layers are not counted",
+    "funnel": "its layers are counted by block_sizes",
+    "hrm_text": "its layers are passed through several times, by four keys",
+    "longcat_flash": "its layers are counted twice, by num_layers",
+    "prophetnet": "its layers are counted by num_encoder_layers",
+    "step3p5_vision": "an older name for num_hidden_layers, layers, is not read",
+    "neomme": "its windows take turns by a rule, which is known for its own depth alone",
+}
+"""Types of which a key does not move what is read as it moves the class, and why."""
+
+
+def changes(config):
+    """Each key of a type's signature, and of its older configs, with other values of its kind."""
+    older = re.findall(r"kwargs\.(?:get|pop)\(\s*\"(\w+)\"(?:, (\d+))?", source_of(type(config)))
+    usual = {key: int(number) if number else None for key, number in older}
+    parameters = inspect.signature(type(config).__init__).parameters
+    usual |= {key: value for key, value in config.to_dict().items() if key in parameters}
+    for key, value in sorted(usual.items()):
+        if key not in census.TWEAKS.get(config.model_type, {}):
+            yield from ((key, other) for other in others(key, value))
+
+
+def source_of(kind):
+    """The source of a configuration class."""
+    return census._classes(sys.modules[kind.__module__]).get(kind.__name__, "")
+
+
+def others(key, value):
+    """Other values for a key that has this one by default."""
+    if isinstance(value, bool):
+        return [not value]
+    if isinstance(value, int):
+        return [value + 1, 2, 3]
+    if value is None:
+        return [2, 3, [1, 2]] if re.search("layer|wind|pattern|idx|every|freq", key) else []
+    if isinstance(value, str) and re.fullmatch(r"[A-Z*-]{2,}", value):
+        return [value[1:] + value[:1]]
+    if isinstance(value, list) and value:
+        last = value[-1]
+        return [value[1:] + value[:1], value[::-1], [*value[:-1], last + 1 if last in (0, 1) else 0]
+                if isinstance(last, int) else value]  # fmt: skip
+    return []
+
+
+def moved(name, path):
+    """Changes of one key that are not read as the class reads them; how many moved the class."""
+    usual, count, wrong = made(name, {}), 0, []
+    base = of_class(usual)
+    for key, value in changes(usual):
+        with contextlib.suppress(Exception):  # the class refuses this value
+            theirs = of_class(made(name, {key: value}))
+            if theirs == base and key not in READ:
+                continue
+            count += theirs != base
+            path.write_text(json.dumps(
+                {"model_type": name, **census.TWEAKS.get(name, {}), key: value}))  # fmt: skip
+            if tried(path) != theirs:
+                wrong.append(f"{name}: {key} = {value}")
+    return wrong, count
+
+
+def tried(path):
+    try:
+        return of_ours(path)
+    except CourseError as error:
+        return str(error)
+
+
+FEW = ("qwen2", "gemma3_text", "deepseek_v4", "modernbert", "cohere2_moe", "muse_spark_text")
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_a_change_of_one_key_moves_what_is_read_as_it_moves_the_class(name, path):
+    wrong, count = moved(name, path)
+    assert wrong == [] and count > 3
+
+
+@pytest.mark.slow
+def test_a_change_of_any_key_of_any_type_moves_what_is_read_as_it_moves_the_class(
+    path, pytestconfig
+):
+    census._quiet()
+    asked = sampling.sample(sorted(known.types()), sampling.chosen_by(pytestconfig))
+    found = {name: moved(name, path) for name in asked}
+    assert [one for name, (wrong, _) in found.items() for one in wrong if name not in APART] == []
+    assert all(found[name][0] for name in APART if name in found), "this one is read by now"
+    assert sum(count for _, count in found.values()) > len(asked) / 2
