@@ -32,6 +32,7 @@ from course_lab.rope.layer_types import (
     total_of,
     window_of,
 )
+from course_lab.rope.lists import not_read
 from course_lab.rope.source import Config, Source
 from course_lab.rope.tables import Table, by_base, tables
 from course_lib.errors import CourseError
@@ -47,7 +48,12 @@ UNDERSTOOD = {
     "attn_temperature_tuning", "floor_scale", "attn_scale", "log_scaling_n_floor",
     "log_scaling_alpha", "rope_scaling_layers", "relative_attention",
     "relative_attention_num_buckets", "relative_attention_max_distance", "rotary_value",
-    "use_rotary_embedding",
+    "use_rotary_embedding", "partial_rotary_factors", "sliding_window_pattern",
+    "global_attn_every_n_layers", "full_attention_interval", "layer_group_size", "compress_ratios",
+    "linear_attn_config", "use_sliding_window", "max_window_layers", "local_attention",
+    "attention_windows", "local_layer_ids", "sparse_attention_config", "use_dsa",
+    "first_k_dense_replace", "prefix_dense_sliding_window_pattern", "use_bidirectional_attention",
+    "per_layer_config",
 }  # fmt: skip
 """Keys about positions that are read here."""
 NO_EFFECT = {
@@ -161,7 +167,7 @@ def grouped(source: Source, original_length: int | None = None) -> list[LayerGro
     first = groups[0]
     groups[0] = replace(
         first, notes=(*first.notes, *said),
-        warnings=(*first.warnings, *source.warnings, *_unread(source)),
+        warnings=(*first.warnings, *source.warnings, *_unread(source), *not_read(source)),
     )  # fmt: skip
     return groups
 

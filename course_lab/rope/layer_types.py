@@ -41,14 +41,14 @@ class Count(NamedTuple):
 
 COUNTED = {
     "sliding_window_pattern": Count(-1, "sliding_attention", (
-        "cohere2", "embedding_gemma2_text", "exaone4", "exaone_moe", "gemma3_text",
+        "cohere2", "cohere2_moe", "embedding_gemma2_text", "exaone4", "exaone_moe", "gemma3_text",
         "t5gemma2_decoder", "t5gemma2_text")),
     "global_attn_every_n_layers": Count(0, "sliding_attention", (
         "modernbert", "modernbert-decoder", "afmoe")),
     "full_attention_interval": Count(-1, "linear_attention", (
         "qwen3_5_moe_text", "qwen3_5_text", "qwen3_next", "qwen4_exp_text")),
     "layer_group_size": Count(-1, "linear_attention", ("bailing_hybrid",)),
-    "attn_layer_period": Count(None, "mamba", ("jamba",)),
+    "attn_layer_period": Count(None, "mamba", ("jamba", "zamba")),
 }  # fmt: skip
 FROM_THE_END = ("afmoe",)
 """Types whose first such layer is the last of each period, whatever `COUNTED` says."""

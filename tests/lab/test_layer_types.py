@@ -218,6 +218,58 @@ def tried(path):
         return str(error)
 
 
+SIX = {"model_type": "llama", "num_hidden_layers": 6, "hidden_size": 64, "num_attention_heads": 4,
+       "rope_theta": 1e4, "max_position_embeddings": 512}  # fmt: skip
+
+
+def warnings_of(path, **given):
+    path.write_text(json.dumps({**SIX, **given}))
+    return [one for group in rope_config.read(path) for one in group.warnings]
+
+
+@pytest.mark.parametrize("given", [
+    {"span_by_layer": [1, 2, 3, 4, 5, 6]}, {"span_by_layer": ["far", "near"] * 3},
+    {"attention": {"span_by_layer": [1, 2, 3, 4, 5, 6]}}, {"compress_ratios": [0, 4] * 3},
+    {"span_by_layer": [0] * 7, "num_nextn_predict_layers": 1},
+    {"model_type": "its_own", "attention_windows": [0, 64] * 3},
+])  # fmt: skip
+def test_a_list_as_long_as_there_are_layers_that_is_not_read_is_named(given, path):
+    [warning] = warnings_of(path, **given)
+    assert re.match(r"(attention, )?(span_by_layer|compress_ratios|attention_windows) has [67] val",
+                    warning)  # fmt: skip
+    assert "is not read here" in warning
+
+
+def test_lists_that_are_read_or_say_nothing_of_positions_are_not_named(path):
+    assert warnings_of(path, mlp_layer_types=["dense"] * 6, eos_token_id=[1, 2, 3, 4, 5, 6]) == []
+    for name, given in PUBLISHED.items():
+        path.write_text(json.dumps({"model_type": name, **given}))
+        found = [one for group in rope_config.read(path) for one in group.warnings]
+        assert [one for one in found if "not read" in one] == []
+
+
+def test_a_key_that_counts_layers_and_that_the_class_does_not_read_is_named(path):
+    [warning] = warnings_of(path, sliding_window_pattern=3)
+    words = "is not read: llama does not choose the types of its layers by it"
+    assert warning == f"sliding_window_pattern = 3 {words}"
+    [warning] = warnings_of(path, model_type="exaone4", sliding_window_pattern="LLLG")
+    assert "transformers takes a whole number" in warning
+
+
+@pytest.mark.parametrize(("name", "given", "words"), [
+    ("deepseek_v4", {"compress_ratios": [0, 4, 8]}, "0, 4 or 128 for each of the 3 layers"),
+    ("deepseek_v4", {"compress_ratios": [0, 4]}, "(num_hidden_layers), got 2"),
+    ("kimi_linear", {"linear_attn_config": {"full_attn_layers": [4], "kda_layers": [1, 2, 3]}},
+     "must list layers from 1 to 3, got 4"),
+    ("kimi_linear", {"linear_attn_config": {"full_attn_layers": [3], "kda_layers": [1]}},
+     "layer 2 is in neither"),
+])  # fmt: skip
+def test_lists_that_name_no_type_for_a_layer_are_refused(name, given, words, path):
+    path.write_text(json.dumps({"model_type": name, "num_hidden_layers": 3, **given}))
+    with pytest.raises(CourseError, match=re.escape(words)):
+        rope_config.read(path)
+
+
 FEW = ("qwen2", "gemma3_text", "deepseek_v4", "modernbert", "cohere2_moe", "muse_spark_text")
 
 
