@@ -361,6 +361,8 @@ def by_type(source: Source) -> Source:
         return source
     if source.name in ("step3p5", "ultrabert"):
         return _listed_bases(source, total)
+    if source.name == "deepseek_v4":
+        return _two_tables(source)
     usual, inner = source.default("layer_rope_theta"), source.given.get("rope_parameters")
     if usual is None or source.given.get("layer_rope_theta") is not None:
         return source
@@ -373,6 +375,29 @@ def by_type(source: Source) -> Source:
     still = FULL.get(source.name, lambda *_: False)
     bases = [0 if still(number, total) else base for number in range(total)]
     return replace(source, given={**source.given, "layer_rope_theta": bases})
+
+
+def _two_tables(source: Source) -> Source:
+    """DeepSeek-V4 stretches its compressed layers alone, and without a factor on attention."""
+    given = source.given
+    old = given.get("rope_scaling") or given.get("rope_parameters") or {}
+    if not isinstance(old, dict) or not old or {"main", "compress"} <= old.keys():
+        return source
+    usual = source.default("rope_parameters") or {}
+    main, compress = (
+        {**usual.get(name, {}), **({"rope_theta": base} if base is not None else {})}
+        for name, base in (
+            ("main", given.get("rope_theta")), ("compress", given.get("compress_rope_theta")),
+        )
+    )  # fmt: skip
+    kind = old.get("rope_type") or old.get("type") or "default"
+    stretched = {key: value for key, value in old.items() if key not in ("rope_theta", "type")}
+    stretched |= {"rope_type": kind, "rope_theta": compress["rope_theta"]}
+    if kind == "yarn":
+        stretched.setdefault("attention_factor", 1.0)
+    parameters = {"main": main, "compress": {**compress, **stretched}}
+    kept = {key: value for key, value in given.items() if key != "rope_scaling"}
+    return replace(source, given={**kept, "rope_parameters": parameters})
 
 
 def _listed_bases(source: Source, total: int) -> Source:

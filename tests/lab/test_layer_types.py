@@ -29,7 +29,10 @@ from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 from tools import census
 
 PUBLISHED = {
-    "deepseek_v4": {"num_hidden_layers": 6, "compress_ratios": [0, 128, 4, 128, 4, 0, 0]},
+    "deepseek_v4": {"num_hidden_layers": 6, "compress_ratios": [0, 128, 4, 128, 4, 0, 0],
+                    "qk_rope_head_dim": 64, "compress_rope_theta": 150_000, "rope_scaling": {
+                        "type": "yarn", "factor": 16, "beta_fast": 32, "beta_slow": 1,
+                        "original_max_position_embeddings": 65536}},
     "kimi_linear": {"num_hidden_layers": 5, "linear_attn_config": {
         "full_attn_layers": [1, 5], "kda_layers": [2, 3, 4]}},
     "qwen2": {"num_hidden_layers": 6, "use_sliding_window": True, "max_window_layers": 2,
@@ -42,7 +45,9 @@ PUBLISHED = {
     "step3p5": {"num_hidden_layers": 4, "num_nextn_predict_layers": 1, "sliding_window": 512,
                 "layer_types": ["full_attention", *["sliding_attention"] * 3, "full_attention"],
                 "rope_theta": [5e6, 1e4, 1e4, 1e4, 5e6],
-                "partial_rotary_factors": [0.5, 1.0, 1.0, 1.0, 0.5]},
+                "partial_rotary_factors": [0.5, 1.0, 1.0, 1.0, 0.5], "rope_scaling": {
+                    "rope_type": "llama3", "factor": 2.0, "low_freq_factor": 1.0,
+                    "high_freq_factor": 32.0, "original_max_position_embeddings": 131072}},
     "mimo_v2_flash": {"num_hidden_layers": 9, "sliding_window_size": 64},
     "ultrabert": {"num_hidden_layers": 4, "attention_windows": [0, 64, 64, 0],
                   "rope_theta": [1e6, 2e4, 2e4, 1e6]},
@@ -127,6 +132,15 @@ def test_layers_are_of_the_types_that_the_class_makes_of_a_maker_s_keys(name, pa
         assert shown == {n: window for n, (_, window) in enumerate(theirs)}
 
 
+def test_step_3_7_is_read_as_its_network_for_text(path):
+    path.write_text(json.dumps({
+        "model_type": "step3p7", "text_config": {"model_type": "step3p5", **PUBLISHED["step3p5"]},
+    }))  # fmt: skip
+    full, sliding = rope_config.read(path)
+    assert (full.layers, full.base, full.rotary_dim, full.kind) == ((0,), 5e6, 64, "llama3")
+    assert (sliding.layers, sliding.base, sliding.rotary_dim) == ((1, 2, 3), 1e4, 128)
+
+
 @pytest.mark.parametrize("name", ["deepseek_v4", "modernbert", "step3p5", "ultrabert"])
 def test_tables_follow_the_types_that_a_maker_s_keys_give(name, path):
     path.write_text(json.dumps({"model_type": name, **PUBLISHED[name]}))
@@ -140,6 +154,7 @@ def test_tables_follow_the_types_that_a_maker_s_keys_give(name, path):
             if name == "deepseek_v4":
                 kind = "main" if kind == "sliding_attention" else "compress"
             assert group.frequencies.tolist() == pytest.approx(theirs[kind].tolist(), rel=1e-5)
+            assert group.attention_factor == census.attention_factor(rotary, kind)
 
 
 READ = ("sliding_window_pattern", "global_attn_every_n_layers", "full_attention_interval",
