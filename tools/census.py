@@ -264,6 +264,11 @@ def _defaults(config: Any, own: dict[str, Any]) -> dict[str, Any]:
     """What the class fills in; not a head width that it works out from other keys."""
     names = {key: type(config).attribute_map.get(key, key) for key in KEYS}
     found = {key: own[name] for key, name in names.items() if own.get(name) is not None}
+    if not {"layer_types", "layers_block_type"} & found.keys():
+        kinds = getattr(config, "layers_block_type", None) or getattr(config, "layer_types", None)
+        layers = getattr(config, "num_hidden_layers", None)
+        if isinstance(kinds, list) and len(kinds) == layers:
+            found["layers_block_type"] = kinds
     if own.get("use_sliding_window") is False and (window := _off(config)):
         found["sliding_window"] = window
     width = own.get("head_dim")

@@ -141,6 +141,8 @@ REMARKS = {
         "mistral_large4/modeling_mistral_large4.py"),
     "beam": Fact("queries of layers without positions are multiplied by "
                  "(1 + (position + 1) / 2048)^0.1", "beam/modeling_beam.py"),
+    "modernbert": Fact("windows reach as far to both sides: local_attention is twice as much",
+                       "modernbert/modeling_modernbert.py"),
     "inkling_text": Fact("the vectors for distances depend on each token's hidden state",
                          "inkling/modeling_inkling.py"),
     "kimi_linear": Fact("its separate part of the keys, made to be rotated, is not rotated",

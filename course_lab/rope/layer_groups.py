@@ -30,6 +30,7 @@ from course_lab.rope.layer_types import (
     total_of,
     window_of,
 )
+from course_lab.rope.lists import not_read
 from course_lab.rope.source import Config, Source
 from course_lab.rope.tables import Table, by_base, tables
 from course_lab.rope.unread import keys_about_positions, said_otherwise, unread
@@ -144,7 +145,8 @@ def grouped(source: Source, original_length: int | None = None) -> list[LayerGro
     groups[0] = replace(
         first, notes=(*first.notes, *said),
         warnings=(
-            *first.warnings, *source.warnings, *unread(source), *said_otherwise(source, ways),
+            *first.warnings, *source.warnings, *unread(source), *not_read(source),
+            *said_otherwise(source, ways),
         ),
     )  # fmt: skip
     return groups

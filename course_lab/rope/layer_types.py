@@ -41,14 +41,14 @@ class Count(NamedTuple):
 
 COUNTED = {
     "sliding_window_pattern": Count(-1, "sliding_attention", (
-        "cohere2", "embedding_gemma2_text", "exaone4", "exaone_moe", "gemma3_text",
+        "cohere2", "cohere2_moe", "embedding_gemma2_text", "exaone4", "exaone_moe", "gemma3_text",
         "t5gemma2_decoder", "t5gemma2_text")),
     "global_attn_every_n_layers": Count(0, "sliding_attention", (
         "modernbert", "modernbert-decoder", "afmoe")),
     "full_attention_interval": Count(-1, "linear_attention", (
         "qwen3_5_moe_text", "qwen3_5_text", "qwen3_next", "qwen4_exp_text")),
     "layer_group_size": Count(-1, "linear_attention", ("bailing_hybrid",)),
-    "attn_layer_period": Count(None, "mamba", ("jamba",)),
+    "attn_layer_period": Count(None, "mamba", ("jamba", "zamba")),
 }  # fmt: skip
 FROM_THE_END = ("afmoe",)
 """Types whose first such layer is the last of each period, whatever `COUNTED` says."""
@@ -58,7 +58,7 @@ COMPRESSED = {
 """What the numbers of DeepSeek-V4's `compress_ratios` mean."""
 LAST_FULL = ("diffusion_gemma_text", "embedding_gemma2_text", "gemma4_text", "gemma4_unified_text")
 """Types whose last layer sees the whole text, whatever the config says."""
-INDEXED = ("glm5_next_text", "dots3_note_text")
+INDEXED = ("glm5_next_text", "dots3_note_text", "qwen4_exp_text")
 """Types that take "full_attention" to be attention to chosen tokens."""
 HALVED = ("modernbert", "modernbert-decoder")
 """Types with a window to both sides: `local_attention` is the whole of it."""
@@ -161,11 +161,11 @@ def _smollm3(source: Source, total: int) -> list[str]:
             for number in range(total)]  # fmt: skip
 
 
-def _deepseek_v4(source: Source, total: int) -> list[str] | None:
+def _deepseek_v4(source: Source, total: int) -> list[str]:
     """By `compress_ratios`, which may go on for layers that predict further tokens."""
     ratios = source.listed("compress_ratios", None)
-    if ratios is None:
-        return None
+    if ratios is None:  # two layers of one kind, then two kinds in turns
+        return [COMPRESSED[4 if n > 1 and n % 2 else 128] for n in range(total)]
     wrong = next((one for one in ratios if one not in COMPRESSED), None)
     if wrong is not None or len(ratios) < total:
         raise CourseError(
@@ -250,10 +250,42 @@ def _dots3_note(source: Source, total: int) -> list[str]:
             for n in range(total)]  # fmt: skip
 
 
+FULL: dict[str, Callable[[int, int], bool]] = {
+    "beam": lambda n, total: n % 6 == 5 or n == total - 1,
+    "neomme": lambda n, total: n % 6 == 5 or n == total - 1,
+    "flint": lambda n, total: n < 2 or n % 4 == 1 or n == total - 1,
+    "mimo_v2_flash": lambda n, total: n == 0 or n % 6 == 5,
+    "muse_glimmer_text": lambda n, total: (total - 1 - n) % 4 == 0,
+    "muse_spark_text": lambda n, total: (total - 1 - n) % 4 == 0,
+    "muse_glimmer_vision": lambda n, total: n % 4 == 3 or n == total - 1,
+    "muse_spark_vision": lambda n, total: n % 4 == 3 or n == total - 1,
+    "olmo_hybrid": lambda n, total: n % 4 == 3 or n == total - 1 < 3,
+    "lfm3": lambda n, total: n % 4 == 2,
+    "lfm3_vl_vision": lambda n, total: n >= 2 and n % 2 == 0,
+}
+"""Types whose classes count out by a rule of their own which layers see the whole text."""
+OTHERS = {
+    "muse_glimmer_vision": "window_attention", "muse_spark_vision": "window_attention",
+    "olmo_hybrid": "linear_attention", "lfm3": "conv", "lfm3_vl_vision": "conv",
+}  # fmt: skip
+"""What their other layers are, if not sliding ones."""
+
+
+def _by_rule(source: Source, total: int) -> list[str]:
+    """For a file that says nothing: by the rule of its class, which holds for any depth."""
+    other = OTHERS.get(source.name, "sliding_attention")
+    full = FULL[source.name]
+    names = ["full_attention" if full(n, total) else other for n in range(total)]
+    if source.name == "lfm3":
+        names = ["sliding_attention" if n and n % 4 == 0 else one for n, one in enumerate(names)]
+    return names
+
+
 OWN: dict[str, Callable[[Source, int], list[str] | None]] = {
     "qwen2_moe": _qwen2_moe, "smollm3": _smollm3, "deepseek_v4": _deepseek_v4,
     "ultrabert": _ultrabert, "inkling_text": _inkling, "minimax_m3_vl_text": _minimax_m3,
     "cohere2_moe": _cohere2_moe, "zamba": _zamba, "dots3_note_text": _dots3_note,
+    **dict.fromkeys(FULL, _by_rule),
 }  # fmt: skip
 """Types with keys of their own, each as its configuration class reads them."""
 
@@ -287,7 +319,11 @@ def window_of(source: Source, name: str, number: int, typed: bool) -> int | None
         return source.whole("attention_chunk_size")
     if typed and name not in WINDOWED:
         return None
+    each = source.get("per_layer_config") or {}
+    own = each.get(str(number), each.get(number)) or {}
     window = _width(source)
+    if "sliding_window" in own:
+        window = None if own["sliding_window"] is None else int(own["sliding_window"])
     if window is None or "use_sliding_window" not in {
         **source.given, **(source.known.defaults if source.known else {})
     }:  # fmt: skip
@@ -307,8 +343,10 @@ def _width(source: Source) -> int | None:
         return (source.whole("sliding_window_size") or 0) + 1
     if source.name == "ultrabert" and (windows := source.listed("attention_windows", None)):
         return next((int(one) for one in windows if one), source.whole("sliding_window"))
-    key = next((k for k in ("sliding_window", "sliding_window_size", "attention_window_size")
-                if source.get(k)), None)  # fmt: skip
+    keys = ("sliding_window", "sliding_window_size", "attention_window_size")
+    key = next((key for key in keys if given.get(key)), None)
+    if key is None and "sliding_window" not in given:
+        key = next((key for key in keys if source.get(key)), None)
     window = source.whole(key) if key else None
     if window and source.name == "gemma3_text" and given.get("use_bidirectional_attention"):
         return window // 2 + 1
@@ -316,14 +354,55 @@ def _width(source: Source) -> int | None:
 
 
 def by_type(source: Source) -> Source:
-    """The source with bases that a config lists by layer as `rope_parameters` by layer type.
-
-    Step 3.5 lists shares of heads beside them, and lists go on for layers that predict further
-    tokens; UltraBERT lists a base for each of the first layers.
-    """
+    """The source with rotary parameters by layer type, or a base for each layer, as its class
+    makes them of the keys that makers write."""
     total = total_of(source)
-    if source.name not in ("step3p5", "ultrabert") or not total:
+    if not total:
         return source
+    if source.name in ("step3p5", "ultrabert"):
+        return _listed_bases(source, total)
+    if source.name == "deepseek_v4":
+        return _two_tables(source)
+    usual, inner = source.default("layer_rope_theta"), source.given.get("rope_parameters")
+    if usual is None or source.given.get("layer_rope_theta") is not None:
+        return source
+    base = source.given.get("rope_theta")
+    if isinstance(inner, dict) and inner.get("rope_theta") is not None:
+        base = inner["rope_theta"]
+    if base is None and len(usual) == total:
+        return source
+    base = max(usual) if base is None else source.number("rope_theta", base, above=1)
+    still = FULL.get(source.name, lambda *_: False)
+    bases = [0 if still(number, total) else base for number in range(total)]
+    return replace(source, given={**source.given, "layer_rope_theta": bases})
+
+
+def _two_tables(source: Source) -> Source:
+    """DeepSeek-V4 stretches its compressed layers alone, and without a factor on attention."""
+    given = source.given
+    old = given.get("rope_scaling") or given.get("rope_parameters") or {}
+    if not isinstance(old, dict) or not old or {"main", "compress"} <= old.keys():
+        return source
+    usual = source.default("rope_parameters") or {}
+    main, compress = (
+        {**usual.get(name, {}), **({"rope_theta": base} if base is not None else {})}
+        for name, base in (
+            ("main", given.get("rope_theta")), ("compress", given.get("compress_rope_theta")),
+        )
+    )  # fmt: skip
+    kind = old.get("rope_type") or old.get("type") or "default"
+    stretched = {key: value for key, value in old.items() if key not in ("rope_theta", "type")}
+    stretched |= {"rope_type": kind, "rope_theta": compress["rope_theta"]}
+    if kind == "yarn":
+        stretched.setdefault("attention_factor", 1.0)
+    parameters = {"main": main, "compress": {**compress, **stretched}}
+    kept = {key: value for key, value in given.items() if key != "rope_scaling"}
+    return replace(source, given={**kept, "rope_parameters": parameters})
+
+
+def _listed_bases(source: Source, total: int) -> Source:
+    """Step 3.5 lists bases and shares of heads by layer, and lists go on for layers that predict
+    further tokens; UltraBERT lists a base for each of the first layers."""
     further = source.given.get("num_nextn_predict_layers") or 0
     given = {
         key: value[:total] if isinstance(value, list) and len(value) == total + further else value

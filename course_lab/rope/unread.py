@@ -16,7 +16,12 @@ UNDERSTOOD = {
     "attn_temperature_tuning", "floor_scale", "attn_scale", "log_scaling_n_floor",
     "log_scaling_alpha", "rope_scaling_layers", "relative_attention",
     "relative_attention_num_buckets", "relative_attention_max_distance", "rotary_value",
-    "use_rotary_embedding",
+    "use_rotary_embedding", "partial_rotary_factors", "sliding_window_pattern",
+    "global_attn_every_n_layers", "full_attention_interval", "layer_group_size", "compress_ratios",
+    "linear_attn_config", "use_sliding_window", "max_window_layers", "local_attention",
+    "attention_windows", "local_layer_ids", "sparse_attention_config", "use_dsa",
+    "first_k_dense_replace", "prefix_dense_sliding_window_pattern", "use_bidirectional_attention",
+    "per_layer_config",
 }  # fmt: skip
 """Keys about positions that are read here."""
 NO_EFFECT = {
