@@ -273,7 +273,7 @@ def test_a_key_that_counts_layers_and_that_the_class_does_not_read_is_named(path
 
 @pytest.mark.parametrize(("name", "given", "words"), [
     ("deepseek_v4", {"compress_ratios": [0, 4, 8]}, "0, 4 or 128 for each of the 3 layers"),
-    ("deepseek_v4", {"compress_ratios": [0, 4]}, "(num_hidden_layers), got 2"),
+    ("deepseek_v4", {"compress_ratios": [0, 4]}, "(num_hidden_layers), got 2 of them"),
     ("kimi_linear", {"linear_attn_config": {"full_attn_layers": [4], "kda_layers": [1, 2, 3]}},
      "must list layers from 1 to 3, got 4"),
     ("kimi_linear", {"linear_attn_config": {"full_attn_layers": [3], "kda_layers": [1]}},
@@ -283,6 +283,21 @@ def test_lists_that_name_no_type_for_a_layer_are_refused(name, given, words, pat
     path.write_text(json.dumps({"model_type": name, "num_hidden_layers": 3, **given}))
     with pytest.raises(CourseError, match=re.escape(words)):
         rope_config.read(path)
+
+
+JUNK = (None, True, 0, -1, 1.5, "x", [], [None] * 6, ["a"] * 6, [[]] * 6, [{}] * 4, {}, {"a": 1})
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_any_value_of_these_keys_is_read_or_refused_in_words(name, path):
+    for key, value in PUBLISHED[name].items():
+        inner = [{**value, one: junk} for one in value for junk in JUNK] if value and isinstance(
+            value, dict) else []  # fmt: skip
+        for junk in (*JUNK, *inner):
+            given = {"hidden_size": 64, "num_attention_heads": 4, **PUBLISHED[name], key: junk}
+            path.write_text(json.dumps({"model_type": name, **given}))
+            with contextlib.suppress(CourseError):
+                assert rope_config.read(path)
 
 
 FEW = ("qwen2", "gemma3_text", "deepseek_v4", "modernbert", "cohere2_moe", "muse_spark_text")
