@@ -275,13 +275,15 @@ FULL: dict[str, Callable[[int, int], bool]] = {
     "muse_glimmer_vision": lambda n, total: n % 4 == 3 or n == total - 1,
     "muse_spark_vision": lambda n, total: n % 4 == 3 or n == total - 1,
     "olmo_hybrid": lambda n, total: n % 4 == 3 or n == total - 1 < 3,
+    "kimi_linear": lambda n, total: n > 0 and n % 4 == 0,
     "lfm3": lambda n, total: n % 4 == 2,
     "lfm3_vl_vision": lambda n, total: n >= 2 and n % 2 == 0,
 }
 """Types whose classes count out by a rule of their own which layers see the whole text."""
 OTHERS = {
     "muse_glimmer_vision": "window_attention", "muse_spark_vision": "window_attention",
-    "olmo_hybrid": "linear_attention", "lfm3": "conv", "lfm3_vl_vision": "conv",
+    "olmo_hybrid": "linear_attention", "kimi_linear": "linear_attention",
+    "lfm3": "conv", "lfm3_vl_vision": "conv",
 }  # fmt: skip
 """What their other layers are, if not sliding ones."""
 
@@ -335,7 +337,9 @@ def window_of(source: Source, name: str, number: int, typed: bool) -> int | None
     if typed and name not in WINDOWED:
         return None
     each = source.get("per_layer_config")
-    own = each.get(str(number)) if isinstance(each, dict) else None
+    own = next(
+        (one for key, one in each.items() if str(key).isdecimal() and int(key) == number), None
+    ) if isinstance(each, dict) else None  # fmt: skip
     window = _width(source)
     if isinstance(own, dict) and "sliding_window" in own:
         window = own["sliding_window"]
@@ -381,6 +385,8 @@ def by_type(source: Source) -> Source:
         return _listed_bases(source, total)
     if source.name == "deepseek_v4":
         return _two_tables(source)
+    if source.name == "neomme" and source.given.get("per_layer_config") is None:
+        return _long_windows(source, total)
     usual, inner = source.default("layer_rope_theta"), source.given.get("rope_parameters")
     if usual is None or source.given.get("layer_rope_theta") is not None:
         return source
@@ -395,9 +401,22 @@ def by_type(source: Source) -> Source:
     return replace(source, given={**source.given, "layer_rope_theta": bases})
 
 
+def _long_windows(source: Source, total: int) -> Source:
+    """NeoMME's windows are short and long in turns, whatever its depth."""
+    usual = (source.default("per_layer_config") or {}).values()
+    longer = max((one.get("sliding_window") or 0 for one in usual), default=0)
+    names = names_of(source, total) or []
+    narrow = [number for number, name in enumerate(names) if name in WINDOWED]
+    each = {str(number): {"sliding_window": longer} for number in narrow[1::2]}
+    return replace(source, given={**source.given, "per_layer_config": each})
+
+
 def _two_tables(source: Source) -> Source:
     """DeepSeek-V4 stretches its compressed layers alone, and without a factor on attention."""
-    given = source.given
+    given = dict(source.given)
+    if isinstance(names := given.get("layer_types"), list):  # which may go on for further tokens
+        given["layer_types"] = names[: total_of(source)]
+    source = replace(source, given=given)
     old = given.get("rope_scaling") or given.get("rope_parameters") or {}
     if not isinstance(old, dict) or not old or {"main", "compress"} <= old.keys():
         return source

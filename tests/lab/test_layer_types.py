@@ -62,6 +62,7 @@ PUBLISHED = {
     "gemma3_text": {"num_hidden_layers": 8, "sliding_window_pattern": 4,
                     "use_bidirectional_attention": True, "sliding_window": 512},
     "zamba": {"num_hidden_layers": 16, "attn_layer_period": 4, "attn_layer_offset": 2},
+    "neomme": {"num_hidden_layers": 13},
     "bailing_hybrid": {"num_hidden_layers": 9, "layer_group_size": 4},
 }  # fmt: skip
 """Configs as makers write them: keys that transformers turns into `layer_types`."""
@@ -82,8 +83,8 @@ def of_class(config):
     if not isinstance(names, (list, tuple)):
         layers = getattr(config, "num_hidden_layers", None)
         return [("", window)] * (layers if isinstance(layers, int) else 1)
-    each = own.get("per_layer_config") or {}
-    of_layer = [each.get(n, each.get(str(n), {})) for n in range(len(names))]
+    each = {int(number): one for number, one in (own.get("per_layer_config") or {}).items()}
+    of_layer = [each.get(number, {}) for number in range(len(names))]
     chunk = getattr(config, "attention_chunk_size", None)
     windows = {"chunked_attention": chunk} | dict.fromkeys(
         set(WINDOWED) - {"chunked_attention"}, window)  # fmt: skip
@@ -171,7 +172,6 @@ APART = {
     "longcat_flash": "its layers are counted twice, by num_layers",
     "prophetnet": "its layers are counted by num_encoder_layers",
     "step3p5_vision": "an older name for num_hidden_layers, layers, is not read",
-    "neomme": "its windows take turns by a rule, which is known for its own depth alone",
 }
 """Types of which a key does not move what is read as it moves the class, and why."""
 
@@ -300,7 +300,15 @@ def test_any_value_of_these_keys_is_read_or_refused_in_words(name, path):
                 assert rope_config.read(path)
 
 
-FEW = ("qwen2", "gemma3_text", "deepseek_v4", "modernbert", "cohere2_moe", "muse_spark_text")
+FEW = (
+    "neomme",
+    "qwen2",
+    "gemma3_text",
+    "deepseek_v4",
+    "modernbert",
+    "cohere2_moe",
+    "muse_spark_text",
+)
 
 
 @pytest.mark.parametrize("name", FEW)
