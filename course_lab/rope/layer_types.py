@@ -71,8 +71,10 @@ def total_of(source: Source) -> int | None:
     named = next((v for key in ("layer_types", "layers_block_type", "hybrid_override_pattern")
                   if isinstance(v := source.get(key), (list, str))), None)  # fmt: skip
     own = [source.given.get(key) for key in ("layers_block_type", "hybrid_override_pattern")]
-    if source.name == "nemotron_h" and any(own):  # whatever num_hidden_layers says
-        return len(own[0] or own[1] or "")
+    if source.name == "nemotron_h":
+        for one in own:
+            if one and isinstance(one, (list, str)):
+                return len(one)  # whatever num_hidden_layers says
     return source.whole("num_hidden_layers", least=0) or (len(named) if named else None)
 
 
@@ -110,9 +112,14 @@ def _said(source: Source, total: int | None) -> list[str] | None:
         ]
     for key in ("layer_types", "layers_block_type"):
         if given.get(key):
-            return [RENAMED.get(one, str(one)) for one in source.listed(key, total) or []]
+            return [RENAMED.get(str(one), str(one)) for one in source.listed(key, total) or []]
     if pattern := given.get("hybrid_override_pattern"):
-        return [PATTERN.get(letter, letter) for letter in str(pattern)][: total or None]
+        if not isinstance(pattern, str) or len(pattern) < (total or 0):
+            raise CourseError(
+                f"{source.path}: hybrid_override_pattern must have a letter for each of the "
+                f"{total} layers (num_hidden_layers), got {pattern!r:.40}"
+            )
+        return [PATTERN.get(letter, letter) for letter in pattern][: total or None]
     if given.get("block_types"):  # RecurrentGemma
         period = source.listed("block_types", None) or []
         names = ["sliding_attention" if one == "attention" else str(one) for one in period]
@@ -166,11 +173,13 @@ def _deepseek_v4(source: Source, total: int) -> list[str]:
     ratios = source.listed("compress_ratios", None)
     if ratios is None:  # two layers of one kind, then two kinds in turns
         return [COMPRESSED[4 if n > 1 and n % 2 else 128] for n in range(total)]
-    wrong = next((one for one in ratios if one not in COMPRESSED), None)
-    if wrong is not None or len(ratios) < total:
+    known = list(COMPRESSED)
+    wrong = [one for one in ratios if one not in known]
+    if wrong or len(ratios) < total:
+        got = f"{wrong[0]!r:.40}" if wrong else f"{len(ratios)} of them"
         raise CourseError(
             f"{source.path}: compress_ratios must have 0, 4 or 128 for each of the {total} layers "
-            f"(num_hidden_layers), got " + (f"{len(ratios)}" if wrong is None else f"{wrong!r:.40}")
+            f"(num_hidden_layers), got {got}"
         )
     return [COMPRESSED[one] for one in ratios[:total]]
 
@@ -186,7 +195,8 @@ def _kimi_linear(source: Source, total: int) -> list[str]:
     """By the two lists of `linear_attn_config`, which count layers from 1."""
     names = [""] * total
     for key, name in (("full_attn_layers", "full_attention"), ("kda_layers", "linear_attention")):
-        for number in source.given["linear_attn_config"][key]:
+        listed = source.given["linear_attn_config"][key]
+        for number in listed if isinstance(listed, list) else [listed]:
             if not isinstance(number, int) or not 1 <= number <= total:
                 raise CourseError(
                     f"{source.path}: linear_attn_config, {key} must list layers from 1 to {total}, "
@@ -220,7 +230,12 @@ def _minimax_m3(source: Source, total: int) -> list[str] | None:
     sparse = inner.get("sparse_attention_freq") if isinstance(inner, dict) else None
     if not isinstance(sparse, list):
         return None
-    return ["minimax_m3_sparse" if one else "full_attention" for one in sparse[:total]]
+    if len(sparse) != total:
+        raise CourseError(
+            f"{source.path}: sparse_attention_config, sparse_attention_freq must have an entry for "
+            f"each of the {total} layers (num_hidden_layers), got {len(sparse)}"
+        )
+    return ["minimax_m3_sparse" if one else "full_attention" for one in sparse]
 
 
 def _cohere2_moe(source: Source, total: int) -> list[str] | None:
@@ -260,13 +275,15 @@ FULL: dict[str, Callable[[int, int], bool]] = {
     "muse_glimmer_vision": lambda n, total: n % 4 == 3 or n == total - 1,
     "muse_spark_vision": lambda n, total: n % 4 == 3 or n == total - 1,
     "olmo_hybrid": lambda n, total: n % 4 == 3 or n == total - 1 < 3,
+    "kimi_linear": lambda n, total: n > 0 and n % 4 == 0,
     "lfm3": lambda n, total: n % 4 == 2,
     "lfm3_vl_vision": lambda n, total: n >= 2 and n % 2 == 0,
 }
 """Types whose classes count out by a rule of their own which layers see the whole text."""
 OTHERS = {
     "muse_glimmer_vision": "window_attention", "muse_spark_vision": "window_attention",
-    "olmo_hybrid": "linear_attention", "lfm3": "conv", "lfm3_vl_vision": "conv",
+    "olmo_hybrid": "linear_attention", "kimi_linear": "linear_attention",
+    "lfm3": "conv", "lfm3_vl_vision": "conv",
 }  # fmt: skip
 """What their other layers are, if not sliding ones."""
 
@@ -319,11 +336,16 @@ def window_of(source: Source, name: str, number: int, typed: bool) -> int | None
         return source.whole("attention_chunk_size")
     if typed and name not in WINDOWED:
         return None
-    each = source.get("per_layer_config") or {}
-    own = each.get(str(number), each.get(number)) or {}
+    each = source.get("per_layer_config")
+    own = next(
+        (one for key, one in each.items() if str(key).isdecimal() and int(key) == number), None
+    ) if isinstance(each, dict) else None  # fmt: skip
     window = _width(source)
-    if "sliding_window" in own:
-        window = None if own["sliding_window"] is None else int(own["sliding_window"])
+    if isinstance(own, dict) and "sliding_window" in own:
+        window = own["sliding_window"]
+        if window is not None:
+            key = f"per_layer_config, {number}, sliding_window"
+            window = int(source.number(key, window, above=0))
     if window is None or "use_sliding_window" not in {
         **source.given, **(source.known.defaults if source.known else {})
     }:  # fmt: skip
@@ -363,6 +385,8 @@ def by_type(source: Source) -> Source:
         return _listed_bases(source, total)
     if source.name == "deepseek_v4":
         return _two_tables(source)
+    if source.name == "neomme" and source.given.get("per_layer_config") is None:
+        return _long_windows(source, total)
     usual, inner = source.default("layer_rope_theta"), source.given.get("rope_parameters")
     if usual is None or source.given.get("layer_rope_theta") is not None:
         return source
@@ -377,9 +401,22 @@ def by_type(source: Source) -> Source:
     return replace(source, given={**source.given, "layer_rope_theta": bases})
 
 
+def _long_windows(source: Source, total: int) -> Source:
+    """NeoMME's windows are short and long in turns, whatever its depth."""
+    usual = (source.default("per_layer_config") or {}).values()
+    longer = max((one.get("sliding_window") or 0 for one in usual), default=0)
+    names = names_of(source, total) or []
+    narrow = [number for number, name in enumerate(names) if name in WINDOWED]
+    each = {str(number): {"sliding_window": longer} for number in narrow[1::2]}
+    return replace(source, given={**source.given, "per_layer_config": each})
+
+
 def _two_tables(source: Source) -> Source:
     """DeepSeek-V4 stretches its compressed layers alone, and without a factor on attention."""
-    given = source.given
+    given = dict(source.given)
+    if isinstance(names := given.get("layer_types"), list):  # which may go on for further tokens
+        given["layer_types"] = names[: total_of(source)]
+    source = replace(source, given=given)
     old = given.get("rope_scaling") or given.get("rope_parameters") or {}
     if not isinstance(old, dict) or not old or {"main", "compress"} <= old.keys():
         return source
@@ -403,7 +440,7 @@ def _two_tables(source: Source) -> Source:
 def _listed_bases(source: Source, total: int) -> Source:
     """Step 3.5 lists bases and shares of heads by layer, and lists go on for layers that predict
     further tokens; UltraBERT lists a base for each of the first layers."""
-    further = source.given.get("num_nextn_predict_layers") or 0
+    further = source.whole("num_nextn_predict_layers", least=0) or 0
     given = {
         key: value[:total] if isinstance(value, list) and len(value) == total + further else value
         for key, value in source.given.items()

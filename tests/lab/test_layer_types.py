@@ -62,6 +62,7 @@ PUBLISHED = {
     "gemma3_text": {"num_hidden_layers": 8, "sliding_window_pattern": 4,
                     "use_bidirectional_attention": True, "sliding_window": 512},
     "zamba": {"num_hidden_layers": 16, "attn_layer_period": 4, "attn_layer_offset": 2},
+    "neomme": {"num_hidden_layers": 13},
     "bailing_hybrid": {"num_hidden_layers": 9, "layer_group_size": 4},
 }  # fmt: skip
 """Configs as makers write them: keys that transformers turns into `layer_types`."""
@@ -82,8 +83,8 @@ def of_class(config):
     if not isinstance(names, (list, tuple)):
         layers = getattr(config, "num_hidden_layers", None)
         return [("", window)] * (layers if isinstance(layers, int) else 1)
-    each = own.get("per_layer_config") or {}
-    of_layer = [each.get(n, each.get(str(n), {})) for n in range(len(names))]
+    each = {int(number): one for number, one in (own.get("per_layer_config") or {}).items()}
+    of_layer = [each.get(number, {}) for number in range(len(names))]
     chunk = getattr(config, "attention_chunk_size", None)
     windows = {"chunked_attention": chunk} | dict.fromkeys(
         set(WINDOWED) - {"chunked_attention"}, window)  # fmt: skip
@@ -171,7 +172,6 @@ APART = {
     "longcat_flash": "its layers are counted twice, by num_layers",
     "prophetnet": "its layers are counted by num_encoder_layers",
     "step3p5_vision": "an older name for num_hidden_layers, layers, is not read",
-    "neomme": "its windows take turns by a rule, which is known for its own depth alone",
 }
 """Types of which a key does not move what is read as it moves the class, and why."""
 
@@ -273,7 +273,7 @@ def test_a_key_that_counts_layers_and_that_the_class_does_not_read_is_named(path
 
 @pytest.mark.parametrize(("name", "given", "words"), [
     ("deepseek_v4", {"compress_ratios": [0, 4, 8]}, "0, 4 or 128 for each of the 3 layers"),
-    ("deepseek_v4", {"compress_ratios": [0, 4]}, "(num_hidden_layers), got 2"),
+    ("deepseek_v4", {"compress_ratios": [0, 4]}, "(num_hidden_layers), got 2 of them"),
     ("kimi_linear", {"linear_attn_config": {"full_attn_layers": [4], "kda_layers": [1, 2, 3]}},
      "must list layers from 1 to 3, got 4"),
     ("kimi_linear", {"linear_attn_config": {"full_attn_layers": [3], "kda_layers": [1]}},
@@ -285,7 +285,30 @@ def test_lists_that_name_no_type_for_a_layer_are_refused(name, given, words, pat
         rope_config.read(path)
 
 
-FEW = ("qwen2", "gemma3_text", "deepseek_v4", "modernbert", "cohere2_moe", "muse_spark_text")
+JUNK = (None, True, 0, -1, 1.5, "x", [], [None] * 6, ["a"] * 6, [[]] * 6, [{}] * 4, {}, {"a": 1})
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_any_value_of_these_keys_is_read_or_refused_in_words(name, path):
+    for key, value in PUBLISHED[name].items():
+        inner = [{**value, one: junk} for one in value for junk in JUNK] if value and isinstance(
+            value, dict) else []  # fmt: skip
+        for junk in (*JUNK, *inner):
+            given = {"hidden_size": 64, "num_attention_heads": 4, **PUBLISHED[name], key: junk}
+            path.write_text(json.dumps({"model_type": name, **given}))
+            with contextlib.suppress(CourseError):
+                assert rope_config.read(path)
+
+
+FEW = (
+    "neomme",
+    "qwen2",
+    "gemma3_text",
+    "deepseek_v4",
+    "modernbert",
+    "cohere2_moe",
+    "muse_spark_text",
+)
 
 
 @pytest.mark.parametrize("name", FEW)
