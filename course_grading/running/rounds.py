@@ -232,7 +232,7 @@ def read_events(events: list[dict[str, Any]], status: int = 0) -> Round:
             result.cells = {cell["name"]: cell for cell in event["cells"]}
         elif kind == "start":
             result.culprit = result.cells.get(event["cell"])
-            if result.culprit and result.culprit["once"]:
+            if result.culprit and result.culprit.get("once"):
                 result.shown.add(result.culprit["exercise"])
         elif kind == "end":
             result.culprit = None

@@ -15,8 +15,8 @@ from sample_specs import NUMBER, TEST
 from samples import NAME, RIGHT, MakeWorkshop, Workshop, cell, save
 
 from course_grading.judging.kinds import draw, kind_of
-from course_grading.running import rounds
 from course_grading.running.graded import LONGEST
+from course_grading.running.judge_process import SILENT
 from course_grading.running.runner import Settings, clean_environment, grade
 from course_grading.running.sandbox import Limits, unusable
 from course_grading.sheets import notebooks
@@ -113,7 +113,7 @@ def test_a_replaced_function_costs_its_own_exercise_alone(workshop: MakeWorkshop
     shop.answer(3, RIGHT + " + 1")
     graded = shop.grade()
     assert [one["verdict"] for one in graded.values()] == ["error", "passed", "failed"]
-    assert graded[1]["message"] == rounds.SILENT.message
+    assert graded[1]["message"] == SILENT.message
 
 
 @pytest.mark.slow

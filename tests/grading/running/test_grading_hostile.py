@@ -197,7 +197,7 @@ def test_what_takes_the_kernel_down(workshop: MakeWorkshop) -> None:
     [
         ("", "is empty"),
         ("not a notebook", "is no notebook"),
-        ("\udcff", "not text"),
+        ("\udcff", "is no notebook"),
         ('{"cells": [{"id": "answer-scale-1", "cell_type": "co', "truncated"),
         ('{"worksheets": []}', "format 4"),
         ("[1, 2]", "is no notebook"),
