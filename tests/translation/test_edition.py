@@ -14,9 +14,10 @@ import sample_specs
 import sampling
 from samples import NAME, MakeWorkshop, Workshop, cell, cells_of, save
 
+from course_grading import cli
 from course_grading.cli import main
 from course_grading.running import runner
-from course_grading.sheets import notebooks, workspace
+from course_grading.sheets import notebooks
 from course_grading.sheets.languages import language_of
 from course_lab import command_line
 from tools.translation import catalogue, edition, pages, texts, writing
@@ -204,7 +205,8 @@ def test_the_command_writes_the_course_into_a_folder_and_says_what_is_missing(
     )
     assert (course.folder / "zh" / "README.md").read_text().endswith("](../docs/a.png)\n")
     assert "](../README.md)" in (course.folder / "zh" / "docs" / "a.md").read_text()
-    assert "exercises/09_sample: not translated: task-scale-1, task-scale-2, task-scale-29" in said
+    left = f"task-scale-1, task-scale-2, task-scale-{sample_specs.NUMBER}"
+    assert f"exercises/09_sample: not translated: {left}" in said
     assert "not begun: 2 of docs" in said
     assert "2 of 4 pages are begun; of their 6 texts translated 3 (50.0%), stale 0 (0.0%)" in said
 
@@ -426,7 +428,7 @@ def test_update_pulls_for_the_course_and_says_what_brings_the_chinese_sheets(
 ) -> None:
     course.translate()
     pulled: list[Path] = []
-    monkeypatch.setattr(workspace, "update", lambda folder: pulled.append(folder) or ["up to date"])
+    monkeypatch.setattr(cli, "updated", lambda folder: pulled.append(folder) or ["up to date"])
     said = course.run(main, "update", "--exercises", str(course.sheet.parent))
     assert pulled == [(course.folder / "exercises").resolve()]
     assert "now `make lab EDITION=zh` carries your answers" in said
