@@ -372,6 +372,16 @@ def test_hints_come_one_at_a_time(sample: None, capsys: pytest.CaptureFixture[st
     )
 
 
+def test_an_exercise_that_has_passed_needs_no_hint(
+    sample: None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that "Run All" in a sheet that is done does not print all hints."""
+    (slug,) = (one.slug for one in EXERCISES.values() if one.number == "9.1")
+    monkeypatch.setitem(checking._tried, slug, Verdict("passed", 2))
+    checking.hint("9.1")
+    assert capsys.readouterr().out == "9.1 has passed: no hint is needed.\n"
+
+
 def test_the_library_s_own_function_is_no_attempt(sample: None) -> None:
     from course_grading.specs.sinusoidal import common
 
