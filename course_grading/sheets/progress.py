@@ -174,7 +174,7 @@ def _lessons(
         if last <= 0 or names[last] in on_route:
             for name in [name for name in on_route if name in ahead][:1]:
                 found.setdefault(name, []).append(route)
-    lines = []
+    lines: list[str] = []
     for name, routes in found.items():
         ways = " and ".join(f'"{route}"' for route in routes)
         if not lines:

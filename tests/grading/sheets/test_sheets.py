@@ -115,7 +115,9 @@ def test_a_closed_cell_under_each_check_gives_hints_and_says_so(name: str) -> No
         assert below.id == f"{HINTS}{exercise.slug}" and call == f'hint("{exercise.slug}")'
         assert below.metadata == {"jupyter": {"source_hidden": True}}
         assert first.startswith(f"# Run this cell for a hint to {int(name[:2])}.{place},")
-        assert "import check, grade_button, hint" in next(c.source for c in cells if c.id == "setup")
+        assert "import check, grade_button, hint" in next(
+            c.source for c in cells if c.id == "setup"
+        )
 
 
 @every_sheet
