@@ -118,7 +118,8 @@ def _is_true(exercise: Exercise, questions: list[Any], outcomes: list[Outcome], 
         return refused[0] in refused[1:]
     answered = [place for place, wanted in enumerate(right) if wanted is not RAISED]
     forgotten = [n for n, one in enumerate(right) if one is RAISED and mine[n] is not RAISED]
-    beside = forgotten if any(not _alike(mine[n], right[n]) for n in answered) else []
+    wrong = any(mine[n] is RAISED or not _alike(mine[n], right[n]) for n in answered)
+    beside = forgotten if wrong else []
     return any(
         all(
             (mine[n] is RAISED) == (column[n] is RAISED) if n not in answered

@@ -78,14 +78,14 @@ def test_of_two_mistakes_the_one_is_named_that_the_shown_call_has_alone() -> Non
 
 def test_a_mistake_that_is_made_only_here_is_said_to_be() -> None:
     right, wrong = draft(refuses=True), draft(OTHER_LINES["cosine before sine"], refuses=True)
-    verdict = verdict_on(
-        find("2.1"), lambda positions, *more: (wrong if len(positions.shape) == 1 else right)(
-            positions, *more
-        )
-    )  # fmt: skip
-    assert verdict.mistake != "cosine before sine"
-    if "Here your answer" in verdict.message:
-        assert verdict.message.endswith(f"\n{ELSEWHERE_RIGHT}")
+
+    def encoding(positions: torch.Tensor, dim: int, base: float) -> Any:
+        return (wrong if dim == 4 else right)(positions, dim, base)
+
+    verdict = verdict_on(find("2.1"), encoding)
+    assert verdict.mistake is None
+    assert "\nHere your answer makes this mistake: cosine before sine. " in verdict.message
+    assert verdict.message.endswith(f"\n{ELSEWHERE_RIGHT}")
 
 
 def test_of_a_larger_result_the_row_that_differs_is_shown() -> None:
