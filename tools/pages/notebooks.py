@@ -22,12 +22,42 @@ def execute(path: Path, timeout: float = 120) -> None:
     )
     client.execute()
     normalised = normalise(notebook)
+    close_answers(normalised["cells"])
     for cell in normalised["cells"]:
         for output in cell.get("outputs", []):
             if output.get("name") == "stderr":
                 text = textwrap.shorten(as_text(output["text"]), 200)
                 raise NotebookError(f"cell {cell['id']!r} writes to stderr: {text}")
     write(path, normalised)
+
+
+def close_answers(cells: list[dict[str, Any]]) -> None:
+    """Close the stored outputs that answer a question: JupyterLab opens them when the cell is run.
+
+    These are the outputs after a text that asks something in its last paragraph, up to the next
+    text, or to the first text after an output where code comes before it.
+    """
+    waiting = answered = False
+    for cell in cells:
+        source = as_text(cell["source"])
+        if cell["cell_type"] == "markdown":
+            asks = _asks(source)
+            waiting = asks or (waiting and not answered and not source.startswith("#"))
+            answered = answered and not asks
+            continue
+        answered = answered or bool(cell["outputs"])
+        closed = {key: on for key, on in cell["metadata"].get("jupyter", {}).items() if on}
+        closed.pop("outputs_hidden", None)
+        if waiting and cell["outputs"]:
+            closed = {"outputs_hidden": True, **closed}
+        cell["metadata"] = {k: v for k, v in cell["metadata"].items() if k != "jupyter"}
+        if closed:
+            cell["metadata"]["jupyter"] = closed
+
+
+def _asks(text: str) -> bool:
+    """Whether a text ends with a question; that of a lesson's head is the whole lesson's."""
+    return not text.startswith("# ") and "?" in text.strip().split("\n\n")[-1]
 
 
 def normalise(notebook: dict[str, Any]) -> dict[str, Any]:
