@@ -16,6 +16,7 @@ from pictures import Pictures, english_alt, picture_html
 from words import ENGLISH, Words
 
 from course_lab.figures.doors import DOORS, doors_alt, narrow_doors
+from course_lab.figures.explorer import WAKE
 from course_lab.figures.style import png
 
 Cell = Mapping[str, Any]
@@ -64,7 +65,7 @@ def lesson(
 
 
 def _answers(cell: Cell) -> bool:
-    """Whether the cell's output answers a question of the text, and waits for the reader's guess."""
+    """Whether the cell's output answers a question of the text, and waits for a guess."""
     return bool(cell["metadata"].get("jupyter", {}).get("outputs_hidden"))
 
 
@@ -117,6 +118,8 @@ def output_block(
     """
     page = words.folder + PAGES[file]
     if output["output_type"] == "stream" and output["name"] == "stdout":
+        if "".join(output["text"]) == WAKE:  # a page's explorers need no kernel
+            return ""
         return raw(f'<pre class="output">{html.escape("".join(output["text"]))}</pre>')
     data = output.get("data", {})
     if "image/png" in data:
