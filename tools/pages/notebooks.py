@@ -41,21 +41,21 @@ def close_answers(cells: list[dict[str, Any]]) -> None:
     for cell in cells:
         source = as_text(cell["source"])
         if cell["cell_type"] == "markdown":
-            asks = _asks(source)
-            waiting = asks or (waiting and not answered and not source.startswith("#"))
-            answered = answered and not asks
+            question = asks(source)
+            waiting = question or (waiting and not answered and not source.startswith("#"))
+            answered = answered and not question
             continue
         answered = answered or bool(cell["outputs"])
-        closed = {key: on for key, on in cell["metadata"].get("jupyter", {}).items() if on}
-        closed.pop("outputs_hidden", None)
+        code_closed = cell["metadata"].get("jupyter", {}).get("source_hidden", False)
+        about = {k: v for k, v in cell["metadata"].items() if k not in ("jupyter", "collapsed")}
+        hidden = {"source_hidden": True} if code_closed else {}
         if waiting and cell["outputs"]:
-            closed = {"outputs_hidden": True, **closed}
-        cell["metadata"] = {k: v for k, v in cell["metadata"].items() if k != "jupyter"}
-        if closed:
-            cell["metadata"]["jupyter"] = closed
+            about["collapsed"] = True  # as JupyterLab writes it, in two ways
+            hidden["outputs_hidden"] = True
+        cell["metadata"] = about | ({"jupyter": hidden} if hidden else {})
 
 
-def _asks(text: str) -> bool:
+def asks(text: str) -> bool:
     """Whether a text ends with a question; that of a lesson's head is the whole lesson's."""
     return not text.startswith("# ") and "?" in text.strip().split("\n\n")[-1]
 

@@ -17,7 +17,7 @@ def test_a_guess_is_printed_beside_what_was_measured(guess, said, capsys):
 
 @pytest.mark.parametrize("along", ["x", "y"])
 def test_a_guess_is_a_line_of_the_picture_with_its_name(along):
-    fig, axes = figures.figure()
+    _, axes = figures.figure()
     figures.mark_guess(axes, None, along)
     assert not axes.lines
     figures.mark_guess(axes, 0.4, along)
