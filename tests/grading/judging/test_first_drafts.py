@@ -88,6 +88,53 @@ def test_a_mistake_that_is_made_only_here_is_said_to_be() -> None:
     assert verdict.message.endswith(f"\n{ELSEWHERE_RIGHT}")
 
 
+OF_OTHERS = {
+    "2.3": ("frequencies mended, positions not", """
+def answer(x, positions, base):
+    frequencies = base ** (-torch.arange(0, x.shape[-1], 2) / x.shape[-1])
+    angles = positions.to(x.dtype)[..., None] * frequencies
+    encoding = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)
+    return (x + encoding).to(x.dtype)"""),
+    "8.2": ("the first number overwritten too early", """
+def answer(x, positions, base):
+    d = x.shape[-1]
+    angles = positions[..., None] * base ** (-torch.arange(0, d, 2).double() / d)
+    angles = angles if positions.ndim == 1 else angles[:, None]
+    out = x.double().clone()
+    first, second = out[..., 0::2], out[..., 1::2]
+    out[..., 0::2] = first * angles.cos() - second * angles.sin()
+    out[..., 1::2] = second * angles.cos() + first * angles.sin()
+    return out.to(x.dtype)"""),
+    "13.3": ("the exponent without its 2", "answer = 16383 / 2047 / 8 ** (24 / 62)"),
+    "17.1": ("the list itself returned", """
+def answer(config):
+    layers = range(config["num_hidden_layers"])
+    if "no_rope_layers" in config:
+        return config["no_rope_layers"]
+    if "no_rope_layer_interval" in config:
+        return [layer for layer in layers if (layer + 1) % config["no_rope_layer_interval"]]
+    if config["model_type"] == "cohere2":
+        return [n for n in layers if config["layer_types"][n] == "sliding_attention"]
+    return list(layers)"""),
+    "17.3": ("the sinks of all heads in each row", """
+def answer(scores, sinks):
+    batch, heads, queries, keys = scores.shape
+    columns = sinks.expand(batch, heads, queries, heads)
+    return torch.cat([scores, columns], dim=-1).softmax(dim=-1)[..., :keys]"""),
+    "17.4": ("a logarithm of base 10", """
+def answer(q, positions, floor_scale, attn_scale):
+    factor = 1 + attn_scale * torch.log10(1 + (positions + 1) // floor_scale)
+    return (q * factor[..., None, :, None]).to(q.dtype)"""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("number", "name", "source"), [(n, *one) for n, one in OF_OTHERS.items()])
+def test_a_learner_s_draft_is_named(number: str, name: str, source: str) -> None:
+    names: dict[str, Any] = {"torch": torch}
+    exec(source, names)
+    assert verdict_on(find(number), names["answer"]).mistake == name
+
+
 def test_of_a_larger_result_the_row_that_differs_is_shown() -> None:
     verdict = verdict_on(find("2.1"), draft(OTHER_LINES["base not used"], refuses=True))
     assert verdict.message.splitlines()[1:5] == [
