@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from course_lab.figures.plots import note
 from course_lab.figures.style import GREY
 
 
@@ -23,9 +24,14 @@ def mark_guess(axes: Any, guess: float | None, along: str = "y") -> None:
     """
     if _checked(guess) is None:
         return
-    line = {"y": axes.axhline, "x": axes.axvline}[along]
-    line(guess, color=GREY, linestyle="--", linewidth=1.2, label="your guess")
-    axes.legend()
+    look = {"color": GREY, "linestyle": "--", "linewidth": 1.2}
+    if along == "y":
+        axes.axhline(guess, **look)
+        place, offset, xycoords, side = (1, guess), (-2, 2), ("axes fraction", "data"), "right"
+    else:
+        axes.axvline(guess, **look)
+        place, offset, xycoords, side = (guess, 0), (4, 4), ("data", "axes fraction"), "left"
+    note(axes, "your guess", place, offset, xycoords=xycoords, ha=side)
 
 
 def _checked(guess: float | None) -> float | None:
