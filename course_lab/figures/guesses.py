@@ -27,11 +27,11 @@ def mark_guess(axes: Any, guess: float | None, along: str = "y") -> None:
     look = {"color": GREY, "linestyle": "--", "linewidth": 1.2}
     if along == "y":
         axes.axhline(guess, **look)
-        place, offset, xycoords, side = (1, guess), (-2, 2), ("axes fraction", "data"), "right"
+        at = {"xycoords": ("axes fraction", "data"), "ha": "right"}
+        note(axes, "your guess", (1, guess), (-2, 2), **at)
     else:
         axes.axvline(guess, **look)
-        place, offset, xycoords, side = (guess, 0), (4, 4), ("data", "axes fraction"), "left"
-    note(axes, "your guess", place, offset, xycoords=xycoords, ha=side)
+        note(axes, "your guess", (guess, 0), (4, 4), xycoords=("data", "axes fraction"))
 
 
 def _checked(guess: float | None) -> float | None:
