@@ -40,7 +40,7 @@ def minutes_of_lesson(notebook: Mapping[str, Any]) -> int:
             if source.lstrip("# ").startswith("If you want more"):
                 break
             said = [line for line in source.splitlines() if not line.startswith(("#", ">"))]
-            minutes += len(source.split()) / 150 + any(line.rstrip().endswith("?") for line in said)
+            minutes += len(source.split()) / 150 + any(map(_asks_to_guess, said))
             minutes += 3 * len(re.findall(r"^#+ Your turn", source, re.MULTILINE))
             continue
         if not cell["metadata"].get("jupyter", {}).get("source_hidden"):
@@ -49,6 +49,10 @@ def minutes_of_lesson(notebook: Mapping[str, Any]) -> int:
         minutes += 0.25 * any(output["output_type"] == "stream" for output in cell["outputs"])
         minutes += sum("image/png" in output.get("data", {}) for output in cell["outputs"])
     return 5 * round(minutes / 5)
+
+
+def _asks_to_guess(line: str) -> bool:
+    return line.rstrip().endswith("?") or "Write your guess into the first line of the cell" in line
 
 
 def write_into_lesson(lesson: Path, exercises: Sequence[Exercise]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from course_lab.figures.plots import note
 from course_lab.figures.style import GREY
 
 
@@ -23,9 +24,14 @@ def mark_guess(axes: Any, guess: float | None, along: str = "y") -> None:
     """
     if _checked(guess) is None:
         return
-    line = {"y": axes.axhline, "x": axes.axvline}[along]
-    line(guess, color=GREY, linestyle="--", linewidth=1.2, label="your guess")
-    axes.legend()
+    look = {"color": GREY, "linestyle": "--", "linewidth": 1.2}
+    if along == "y":
+        axes.axhline(guess, **look)
+        at = {"xycoords": ("axes fraction", "data"), "ha": "right"}
+        note(axes, "your guess", (1, guess), (-2, 2), **at)
+    else:
+        axes.axvline(guess, **look)
+        note(axes, "your guess", (guess, 0), (4, 4), xycoords=("data", "axes fraction"))
 
 
 def _checked(guess: float | None) -> float | None:
