@@ -31,6 +31,10 @@ PUBLISHED = {
     "Code Llama 7B": "code-llama-7b",
 }  # fmt: skip
 READ_AS = "read as transformers"
+TAKEN = (
+    "the base is not in the config: {0} is the default of {1}'s class in transformers "
+    "({2}/configuration_{2}.py)"
+)
 ROWS = {
     "bert-base": ["all 12 layers: learned table, lesson 04"],
     "bloom-560m": ["all 24 layers: ALiBi, lesson 06"],
@@ -93,7 +97,7 @@ NOTES = {
         "other parts of this config: vision_config (--part reads one of them)",
         "queries are multiplied by 1 + 0.1 ln(1 + floor((position + 1) / 8192))",
     ],
-    "llama-7b": ["the base is not in the config; llama takes 10000"],
+    "llama-7b": [TAKEN.format(10000, "llama", "llama")],
     "ministral-3-8b": [
         "queries are multiplied by 1 + 0.1 ln(1 + floor(position / 16384)) (llama_4_scaling_beta)",
         "other parts of this config: vision_config (--part reads one of them)",
@@ -110,9 +114,9 @@ NOTES = {
     ],
     "gpt-oss-20b": ["the ends of the ramp are not rounded to whole pairs"] * 2,
     "gemma-3-4b": [
-        "the base is not in the config; gemma3_text takes 10000",
+        TAKEN.format(10000, "gemma3_text", "gemma3"),
         "other parts of this config: vision_config (--part reads one of them)",
-        "the base is not in the config; gemma3_text takes 1000000",
+        TAKEN.format(1000000, "gemma3_text", "gemma3"),
         "the length before stretching is not in the config; turns are counted in "
         "max_position_embeddings, 131072 (--original-length takes another)",
     ],
@@ -253,7 +257,8 @@ YARN = {"rope_type": "yarn", "factor": 4.0}
         ({"rope_scaling": {"type": "yarn", "original_max_position_embeddings": 1024}}, "factor"),
         ({"rope_theta": "left out", "rope_scaling": {"type": "default"}},
          "rope_theta is missing; transformers takes 10000"),
-        ({"rope_parameters": {"rope_theta": 500.0}}, "rope_theta 10000.0 at the top is ignored"),
+        ({"rope_parameters": {"rope_theta": 500.0}},
+         "rope_theta 10000.0 at the top of the file is ignored"),
         ({"rope_scaling": {"type": "linear", "factor": 2}, "rope_parameters": YARN},
          "rope_parameters is ignored: rope_scaling stands beside it"),
     ],
@@ -273,7 +278,7 @@ def test_a_base_in_the_parameters_counts_whatever_stands_beside_it(read, keys, s
     [rope] = read(rope_scaling=scaling, rope_theta=500_000.0, **keys)
     assert rope.base == 10_000.0
     ignored, unknown = rope.warnings
-    assert ignored.startswith("rope_theta 500000.0 at the top is ignored: 10000.0 stands in")
+    assert ignored.startswith("rope_theta 500000.0 at the top of the file is ignored: 10000.0")
     assert unknown.startswith(said)
 
 
