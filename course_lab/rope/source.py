@@ -171,7 +171,9 @@ def _not_there(path: Path) -> str:
 def _of_part(
     path: Path, config: Config, part: str | None, levels: tuple[str, ...] = (), code: Any = None
 ) -> Source:
-    name = str(config.get("model_type") or "")
+    name = config.get("model_type") or ""
+    if not isinstance(name, str) or not name.isprintable() or len(name) > 100:
+        raise CourseError(f"{path}: model_type must be a name, got {name!r:.40}")
     known = types().get(name)
     inside = _parts(name, config, known)
     code = config.get("auto_map") or code

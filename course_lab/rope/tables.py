@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
+import torch
 from torch import Tensor
 
 from course_lab.rope.known import (
@@ -54,6 +56,21 @@ ON_OR_OFF = ("muse_glimmer_text", "muse_spark_text")
 """Types that read of `layer_rope_theta` no more than whether an entry is 0."""
 
 
+class Place(NamedTuple):
+    """Where a table's parameters come from, and where others would have to stand."""
+
+    given: Config = MappingProxyType({})
+    """The parameters, from the config or from its class."""
+    layer_type: str = ""
+    """The layer type under which they stand; empty if they stand for all layers."""
+    levels: tuple[str, ...] = ()
+    """The keys under which the model's config stands in the file."""
+    old: bool = False
+    """Whether the file has `rope_scaling`, which is read before `rope_parameters`."""
+    read: bool = True
+    """Whether the model's code reads parameters at all."""
+
+
 @dataclass
 class Table:
     """The rotary table of the layers of one type."""
@@ -78,6 +95,7 @@ class Table:
     """`llama_4_scaling_beta`: queries times 1 + beta ln(1 + floor(position / original length))."""
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    place: Place = field(default_factory=Place)
 
 
 def tables(source: Source, original_length: int | None = None) -> dict[str, Table | None]:
@@ -134,7 +152,7 @@ def _table(source: Source, name: str, parameters: Parameters, original_length: i
     plain, sections, of_ladder = _ladder(source, kind, turned, base)
     frequencies, factor = plain, 1.0
     lacking, of_lack = _lacking(source, given, kind, used)
-    if kind in ROPE_TYPES and kind != "axial" and not lacking:
+    if kind in ROPE_TYPES and kind != "axial" and not lacking and turned % 2 == 0:
         asked = {"rope_type": kind, "rope_theta": base, **used, **extra}
         asked |= {} if share == 1 else {"partial_rotary_factor": share}
         frequencies, factor, sections = _stretched(source, asked, width)
@@ -153,9 +171,13 @@ def _table(source: Source, name: str, parameters: Parameters, original_length: i
     notes = tuple(one.words for one in said if not one.is_fault)
     faults = tuple(one.words for one in said if one.is_fault)
     axes = _axes(source, given, sections, len(plain))
+    place = Place(
+        given, "" if name.startswith("base ") else name, source.levels,
+        bool(source.given.get("rope_scaling")), source.known is None or bool(source.known.bases),
+    )  # fmt: skip
     return Table(
         name, kind, base, width, plain, frequencies, factor, original, made_for, tuple(sections),
-        axes, temperature, notes, faults,
+        axes, temperature, notes, faults, place,
     )  # fmt: skip
 
 
@@ -193,6 +215,16 @@ def _width(
     turned = int(width * share)
     usual = (source.default("rope_parameters") or {}).get(SHARE) or 1
     too_wide = share > 1 and usual <= 1 and key != "qk_rope_head_dim"
+    rounded = (
+        turned % 2 and turned < width - 1 and kind == "default" and source.known
+        and source.known.partial and not source.known.sections and key != "qk_rope_head_dim"
+    )  # fmt: skip
+    if rounded and turned > 4 and not parameters.given.get("mrope_section"):
+        up = (
+            f"{turned} of {width} columns are to be turned, an odd number: transformers makes "
+            f"{turned // 2 + 1} pairs, and turns {turned + 1}"
+        )
+        return width, share, (*said, Remark(up, is_fault=True))
     if too_wide or turned < 4 or turned % 2:
         raise CourseError(
             f"{source.path}: RoPE would turn {turned} of head_dim {width} numbers; give "
@@ -350,6 +382,9 @@ def _ladder(
 
     These have a ladder for each axis, rows and columns (and time), or share the pairs of one.
     """
+    if turned % 2:  # an odd number is rounded up, and the exponents are not
+        exponents = torch.arange(0, turned, 2, dtype=torch.float64) / turned
+        return base**-exponents, (), ()
     if kind != "axial":
         return rotary_frequencies(turned, base), (), ()
     if source.name in BY_TURNS:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from course_lab.rope.known import ABOUT_POSITIONS, CAVEATS, WAYS
+from course_lab.rope.known import ABOUT_POSITIONS, BASES, CAVEATS, ROTATES_IF, WAYS
+from course_lab.rope.parameters import SHARE
 from course_lab.rope.source import Config, Source
 
 DEEPEST = 8
@@ -33,6 +34,8 @@ OF_A_STRETCH = (
     "mrope_interleaved", "original_max_position_embeddings",
 )  # fmt: skip
 """Keys that belong into the parameters, and say nothing beside them."""
+OF_ROTATION = (*BASES, SHARE, "rotary_pct", "rope_scaling", "rope_parameters")
+"""Keys that say nothing to a model that does not rotate."""
 NO_EFFECT = {
     "rope_interleave": "which columns make a pair (lesson 09); the frequencies stay as they are",
     "rope_interleaved": "which columns make a pair (lesson 09); the frequencies stay as they are",
@@ -58,10 +61,18 @@ def unread(source: Source, ways: Sequence[str]) -> Iterator[str]:
                     f"{key} {source.where} is read by nobody: it belongs into rope_parameters, "
                     "or into rope_scaling in a file that has it"
                 )
+        elif key in OF_ROTATION and value and source.known and not _can_rotate(source, ways):
+            yield f"{key} {source.where} is read by nobody: {source.name} does not rotate"
         elif isinstance(value, dict):
             yield from _in_object(source, key, value)
         elif _is_about_positions(key, value) and source.reads(key):
             yield f"{key} is not understood here, and may change what is said above"
+
+
+def _can_rotate(source: Source, ways: Sequence[str]) -> bool:
+    """Whether the model rotates, or could, if another of its keys said so."""
+    own = source.known.ways if source.known else ()
+    return "rotary" in ways or "rotary" in own or source.name in ROTATES_IF
 
 
 def _in_object(source: Source, key: str, value: Config) -> Iterator[str]:
@@ -118,7 +129,8 @@ def _own_code(source: Source) -> Iterator[str]:
     found = source.own_code
     named = found.items() if isinstance(found, dict) else [("AutoModel", found)]
     classes = {key: one.rpartition("--")[2] for key, one in named
-               if isinstance(one, str) and re.match("Auto(Config|Model)|Flax|TF", key)}  # fmt: skip
+               if isinstance(one, str) and re.fullmatch(r"[\w./-]+", one)
+               and re.match("Auto(Config|Model)|Flax|TF", key)}  # fmt: skip
     if not classes:
         return
     theirs = ", ".join(sorted(set(classes.values())))

@@ -352,7 +352,7 @@ def advised(name, length):
 def test_a_stretch_is_advised_where_one_is_needed(read):
     said = "\n".join(advised("qwen2-vl-7b", 100_000))
     assert "all 28 layers: YaRN by 3.5" in said and '"max_position_embeddings": 114688' in said
-    parameters = json.loads(said[said.index("{") : said.index("}") + 1])
+    parameters = json.loads(said[said.index("{") : said.rindex("}") + 1])["rope_parameters"]
     [group] = rope_config.read(CONFIGS / "qwen2-vl-7b.json")
     [stretched] = read(
         head_dim=128, max_position_embeddings=114_688, rope_theta="left out",
@@ -371,7 +371,8 @@ def test_a_stretch_is_advised_where_one_is_needed(read):
         ("llama-3.1-8b", 100_000, "made for 131 072, as its config stretches it"),
         ("llama-3.1-8b", 200_000, "the model is stretched already, from 8 192"),
         ("gemma-3-4b", 100_000, "a query sees no further than 1 024 tokens"),
-        ("gpt-j-6b", 4096, '"partial_rotary_factor": 0.25'),
+        ("gpt-neox-20b", 4096, '"partial_rotary_factor": 0.25'),
+        ("gpt-j-6b", 4096, "transformers' code of this model reads no rope_parameters"),
         ("qwen3-vl-8b", 524_288, '"mrope_interleaved": true'),
         ("bert-base", 1000, "longer texts need a longer table"),
         ("bloom-560m", 100_000, "nothing to stretch: a bias that falls with the distance"),

@@ -5,9 +5,11 @@ import json
 
 import pytest
 import sampling
+import torch
 
 from course_lab.rope import config as rope_config
 from course_lab.rope import known
+from course_lib.errors import CourseError
 
 transformers = pytest.importorskip("transformers")
 from tools import census  # noqa: E402
@@ -204,8 +206,10 @@ def test_code_of_its_own_counts_for_the_part_inside(read):
     assert len([one for one in said(groups) if one.startswith("auto_map")]) == 1
 
 
-@pytest.mark.parametrize("value", [None, {}, [], 3, {"AutoTokenizer": "a.B"}, {"AutoConfig": 3},
-                                   {"AutoImageProcessor": "a.B"}, [["AutoConfig", "a"]]])  # fmt: skip
+@pytest.mark.parametrize("value", [
+    None, {}, [], 3, "\n", {"AutoTokenizer": "a.B"}, {"AutoConfig": 3},
+    {"AutoImageProcessor": "a.B"}, [["AutoConfig"]],
+])  # fmt: skip
 def test_code_for_something_else_is_no_matter(read, value):
     groups = read(model_type="llama", **SIZES, auto_map=value)
     assert not [one for one in said(groups) if one.startswith("auto_map")]
@@ -220,3 +224,48 @@ def test_a_default_base_says_whose_it_is(read):
         assert f"{base} is the default of {name}'s class in transformers {file}" in "".join(
             said(groups)
         )
+
+
+@pytest.mark.parametrize("head_dim, share", [(42, 0.5), (30, 0.5), (50, 0.3)])
+def test_an_odd_number_of_columns_is_rounded_up_as_transformers_does(read, head_dim, share):
+    sizes = {"hidden_size": 64, "num_attention_heads": 2, "num_hidden_layers": 1,
+             "max_position_embeddings": 64, "head_dim": head_dim}  # fmt: skip
+    config = transformers.models.auto.configuration_auto.CONFIG_MAPPING["glm4_moe"](
+        **sizes, partial_rotary_factor=share
+    )
+    [rotary] = census.built(config).rotary.values()
+    [expected] = census.tables(rotary).values()
+    [group] = read(model_type="glm4_moe", **sizes, partial_rotary_factor=share)
+    torch.testing.assert_close(group.frequencies, expected.double(), rtol=1e-5, atol=0)
+    assert any("an odd number: transformers makes" in one for one in group.warnings)
+
+
+def test_an_odd_head_that_is_turned_as_a_whole_is_refused_here_and_there(read):
+    sizes = {**SIZES, "head_dim": 73}
+    with pytest.raises(Exception, match="even rotary dimension"):
+        transformers.LlamaConfig(**sizes)
+    with pytest.raises(CourseError, match="RoPE would turn 73 of head_dim 73 numbers"):
+        read(model_type="llama", **sizes)
+
+
+def test_keys_of_a_rotation_say_nothing_to_a_model_that_has_none(read):
+    groups = read(model_type="bert", **SIZES, rope_theta=2e4, rope_scaling=LINEAR)
+    for key in ("rope_theta", "rope_scaling"):
+        assert f"{key} at the top of the file is read by nobody: bert does not rotate" in said(
+            groups
+        )
+
+
+def test_a_layer_s_own_entry_may_be_null(read):
+    layers = ["sliding_attention"] * 3 + ["full_attention"]
+    for junk in (None, [], "x", {"head_dim": None}):
+        groups = read(model_type="gemma4_text", **SIZES, layer_types=layers,
+                      per_layer_config={"0": junk, "3": junk})  # fmt: skip
+        assert sum(len(group.layers) for group in groups) == 4
+
+
+@pytest.mark.parametrize("name", [["llama"], {"a": 1}, 3, "two\nlines", "x" * 1000])
+def test_a_model_type_that_is_no_name_is_refused(read, name):
+    with pytest.raises(CourseError, match="model_type must be a name") as raised:
+        read(model_type=name, **SIZES)
+    assert "\n" not in str(raised.value)
