@@ -122,6 +122,9 @@ def by_base(
     made: dict[str, Table | None] = {"0": None}
     listed = source.given.get("layer_rope_theta") is not None
     own = listed and source.name not in ON_OR_OFF
+    for base in bases:
+        if base != 0 or isinstance(base, bool):
+            source.number("each base in layer_rope_theta that is not 0", base, above=1)
     for base in dict.fromkeys(bases):
         if base and own:
             parameters = for_all._replace(

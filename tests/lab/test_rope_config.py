@@ -493,9 +493,28 @@ def test_the_page_of_models_is_what_the_stored_classes_say():
         assert fact.source in {kind.source for kind in known.types().values()}
 
 
-JUNK = [None, True, 0, -1, 3.5, 1e30, 2**40, "x", "", [], {}, [1], ["a"], {"a": 1}, [None]]
+JUNK = [None, True, 0, -1, 3.5, 1e30, 2**40, math.nan, "x", "", "two\nlines", [], {}, [1], ["a"],
+        {"a": 1}, [None], {"0": None}, {"0": {"head_dim": None}}, {"full_attention": None},
+        {"full_attention": [1]}, {"sliding_attention": {}}, {"rope_theta": {}}, {"type": ["a"]},
+        {"rope_type": "yarn"}, [-1] * 32, [[1]], {"a": {"b": {"rope_theta": []}}}]  # fmt: skip
 WORD = re.compile(
     "rope|layer|head|hidden|pos|window|section|rotar|factor|theta|alibi|attn|type|per_"
+)
+
+
+MORE = (
+    "auto_map",
+    "model_type",
+    "rope_scaling",
+    "rope_parameters",
+    "per_layer_config",
+    "text_config",
+    "layer_rope_theta",
+    "layer_types",
+    "llm_config",
+    "factor",
+    "attn_config",
+    *known.BASES,
 )
 
 
@@ -517,9 +536,13 @@ def test_whatever_stands_under_a_key_there_is_an_answer_or_one_line(tmp_path):
         for key in inside:
             at = at[key]
         at[last] = drawn.choice(JUNK)
+        config |= {drawn.choice(MORE): drawn.choice(JUNK)} if drawn.random() < 0.5 else {}
         path.write_text(json.dumps(config))
         try:
-            assert rope_config.read(path)
+            groups = rope_config.read(path)
+            assert not [one for group in groups for one in (*group.notes, *group.warnings)
+                        if "\n" in one]  # fmt: skip
+            assert list(advice(groups, drawn.choice([100, 100_000])))
         except CourseError as error:
             assert "\n" not in str(error)
             refused += 1
