@@ -285,8 +285,9 @@ def where_bases_stand(name: str) -> dict[str, Any]:
         return {"bases": {}, "flat": {}, "fills": False}
     labels = [label for label in usual if label] or ["full_attention"]
     nested = {label: {"rope_type": "default"} for label in labels}
-    by_layer: list[dict[str, Any]] = [{"rope_parameters": nested}]
-    forms = {"alone": [{}], "by layer": by_layer}
+    forms: dict[str, list[dict[str, Any]]] = {
+        "alone": [{}], "by layer": [{"rope_parameters": nested}],
+    }  # fmt: skip
     forms |= {key: [{key: one} for one in ACCEPTED] for key in ("rope_scaling", "rope_parameters")}
     bases = {form: found for form, files in forms.items()
              if (found := _keys_that_count(name, files, usual))}  # fmt: skip
