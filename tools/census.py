@@ -8,6 +8,7 @@ PyTorch's meta device, about a minute), and writes course_lab/rope/models.json, 
 from __future__ import annotations
 
 import contextlib
+import copy
 import importlib
 import inspect
 import json
@@ -22,7 +23,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from course_lab.rope.known import ABOUT_POSITIONS, FILE
+from course_lab.rope.known import ABOUT_POSITIONS, BASES, FILE
 
 WAYS = (
     ("rotary", r"Rotary|RoPE|Rope(?=[A-Z])"),
@@ -257,7 +258,90 @@ def described(name: str, config: Any) -> dict[str, Any]:
         "partial": any("partial_rotary_factor" in source for source in sources),
         "reads": sorted(_mentioned(code)),
         **_axes("".join(sources)),
+        "by_layer": any("layer_type" in source for source in sources),
+        **where_bases_stand(name),
     }  # fmt: skip
+
+
+LINEAR = {"rope_type": "linear", "factor": 2.0}
+ACCEPTED: tuple[dict[str, Any], ...] = (
+    LINEAR, {"rope_type": "default"},
+    {"rope_type": "longrope", "short_factor": [1.0] * 48, "long_factor": [1.0] * 48},
+)  # fmt: skip
+"""Parameters of which a class takes one at least."""
+A_BASE = 123_457.0
+
+
+def where_bases_stand(name: str) -> dict[str, Any]:
+    """By trying them out: which keys at the top of a config move the base of which layer type.
+
+    "bases" has, for a config without rotary parameters and for parameters of each form without a
+    base, a list for each layer type ("": one for all): the keys that are read, and then what the
+    class takes; null where it takes nothing. "flat" has the layer types that flat parameters reach
+    under each key; null where transformers' code fails on them.
+    """
+    usual = rotary_parameters(name, {})
+    if usual is None:
+        return {"bases": {}, "flat": {}, "fills": False}
+    labels = [label for label in usual if label] or ["full_attention"]
+    nested = {label: {"rope_type": "default"} for label in labels}
+    forms: dict[str, list[dict[str, Any]]] = {
+        "alone": [{}], "by layer": [{"rope_parameters": nested}],
+    }  # fmt: skip
+    forms |= {key: [{key: one} for one in ACCEPTED] for key in ("rope_scaling", "rope_parameters")}
+    bases = {form: found for form, files in forms.items()
+             if (found := _keys_that_count(name, files, usual))}  # fmt: skip
+    one_layer = rotary_parameters(name, {"rope_parameters": dict(list(nested.items())[:1])}) or {}
+    old = {"type": "linear", "factor": 2.0}
+    tried = {"rope_scaling": {"rope_scaling": LINEAR}, "type": {"rope_scaling": old},
+             "rope_parameters": {"rope_parameters": LINEAR}}  # fmt: skip
+    flat = {key: _stretched(rotary_parameters(name, file), usual) for key, file in tried.items()}
+    return {"bases": bases, "flat": flat, "fills": len(labels) > 1 and labels[-1] in one_layer}
+
+
+Found = dict[str, tuple[str | None, float | None]]
+
+
+def rotary_parameters(name: str, file: dict[str, Any]) -> Found | None:
+    """Type and base by layer type in a class's config of this file; None if it cannot be made."""
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+
+    _quiet()
+    try:
+        config = CONFIG_MAPPING[name](**{**TWEAKS.get(name, {}), **copy.deepcopy(file)})
+    except Exception:
+        return None
+    found = getattr(config, "rope_parameters", None)
+    if not isinstance(found, dict) or not found:
+        return None
+    names = getattr(config, "_rope_type_labels", None) or getattr(config, "layer_types", None)
+    inner = {label: one for label, one in found.items() if label in (names or ())}
+    return {
+        label: (one.get("rope_type"), one.get("rope_theta"))
+        for label, one in (inner or {"": found}).items() if one is not None
+    }  # fmt: skip
+
+
+def _keys_that_count(name: str, files: list[dict[str, Any]], usual: Found) -> dict[str, list[Any]]:
+    """For each layer type the keys at the top that move its base, and the base without them."""
+    file = next((one for one in files if rotary_parameters(name, one)), None)
+    plain = None if file is None else rotary_parameters(name, file)
+    if plain is None or ("" in plain and "" not in usual):
+        return {}
+    found: dict[str, list[Any]] = {label: [] for label in plain}
+    for key in BASES:
+        moved = rotary_parameters(name, {**(file or {}), key: A_BASE}) or {}
+        for label, (_, base) in moved.items():
+            if base == A_BASE and label in found:
+                found[label].append(key)
+    return {label: [*keys, plain[label][1]] for label, keys in found.items()}
+
+
+def _stretched(found: Found | None, usual: Found) -> list[str] | None:
+    """The layer types that are stretched; None if there is a fault."""
+    if found is None or ("" in found and "" not in usual):
+        return None
+    return [label for label, (kind, _) in found.items() if kind == "linear"]
 
 
 def _defaults(config: Any, own: dict[str, Any]) -> dict[str, Any]:

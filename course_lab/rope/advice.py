@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from typing import Any
+
+import torch
 
 from course_lab import zoo
 from course_lab.rope.layer_groups import LayerGroup
 from course_lab.rope.report import numbers, whole
 from course_lab.rope.tables import Table
+from course_lib.encodings.rope_parameters import ROPE_TYPES
 
+KEPT = ("partial_rotary_factor", "mrope_section", "mrope_interleaved", "llama_4_scaling_beta")
+"""Parameters that are no matter of a stretch."""
 MEASURED = (2, 4, 8, 16)
 """Factors at which the zoo's stretched models read short texts (lesson 15)."""
 
@@ -19,13 +24,55 @@ MEASURED = (2, 4, 8, 16)
 def advice(groups: Sequence[LayerGroup], length: int) -> Iterator[str]:
     """What reaches `length` tokens, line by line."""
     yield f"for {whole(length)} tokens:"
-    turned = [group for group in groups if group.table]
-    if not turned:
+    tables = [group.table for group in groups if group.table]
+    if not tables:
         yield from _without_rotation(groups, length)
         return
-    for group in turned:
+    factors: dict[str, float] = {}
+    for group in groups:
         if group.table:
-            yield from _of_group(group, group.table, length)
+            factor = yield from _of_group(group, group.table, length)
+            if factor:
+                factors[group.table.place.layer_type] = factor
+    if factors:
+        yield from _to_write(tables, factors)
+        if any(group.window and group.table and group.table.place.layer_type in factors
+               for group in groups):  # fmt: skip
+            yield (
+                "  Layers with a window take these entries, too: the model has one set of "
+                "parameters for both."
+            )
+        yield from (f"  {line}" for line in prices(max(factors.values())))
+
+
+def _to_write(tables: Sequence[Table], factors: dict[str, float]) -> Iterator[str]:
+    """The entries of config.json, at the level at which they are read."""
+    levels, old = tables[0].place.levels, any(table.place.old for table in tables)
+    yield "  In config.json, for transformers, set these entries and keep all others:"
+    lines = json.dumps(entries(tables, factors), indent=2).splitlines()
+    yield from (f"    {line}" for line in lines)
+    where = f"from {', '.join(levels)}" if levels else "from the top of the file"
+    if old:
+        yield f"  Remove rope_scaling {where}: where both stand, transformers reads rope_scaling."
+    if levels:
+        yield f"  The level counts: outside of {', '.join(levels)} nobody reads rope_parameters."
+
+
+def entries(tables: Sequence[Table], factors: dict[str, float]) -> dict[str, Any]:
+    """What a config.json gets, nested as the file is; `factors` has the layer types to stretch."""
+    by_type: dict[str, Any] = {}
+    longest = 0
+    for table in tables:
+        name = table.place.layer_type
+        by_type[name] = parameters(table, factors.get(name))
+        if name in factors and table.original_length:
+            longest = max(longest, int(factors[name] * table.original_length))
+    found: dict[str, Any] = {
+        "rope_parameters": by_type.get("", by_type), "max_position_embeddings": longest,
+    }  # fmt: skip
+    for level in reversed(tables[0].place.levels):
+        found = {level: found}
+    return found
 
 
 def _without_rotation(groups: Sequence[LayerGroup], length: int) -> Iterator[str]:
@@ -39,53 +86,76 @@ def _without_rotation(groups: Sequence[LayerGroup], length: int) -> Iterator[str
         yield "  nothing to stretch: no layer has positions that could run out"
 
 
-def _of_group(group: LayerGroup, table: Table, length: int) -> Iterator[str]:
+def _of_group(group: LayerGroup, table: Table, length: int) -> Generator[str, None, float | None]:
+    """What to do with these layers, and the factor of a stretch, if they need one."""
     where = numbers(group.layers, group.total)
     if group.window and group.window <= (table.original_length or group.window):
         yield (
             f"  {where}: leave them as they are; a query sees no further than "
             f"{whole(group.window)} tokens, however long the text"
         )
-        return
+        return None
     if table.length is None or table.original_length is None:
         yield (
             f"  {where}: the trained length is not in the config; give it with --original-length"
         )
-        return
+        return None
     if length <= table.length:
         how = (
             "as its config stretches it" if table.length > table.original_length else "unstretched"
         )
         yield f"  {where}: no other stretch is needed; made for {whole(table.length)}, {how}"
-        return
-    if table.kind not in ("default", "linear", "dynamic", "yarn", "llama3"):
-        yield f"  {where}: rope_type {table.kind!r} has frequencies that YaRN does not start from"
-        return
+        return None
+    if refusal := _no_start(table):
+        yield f"  {where}: {refusal}"
+        return None
     if table.length > table.original_length and table.kind != "default":
         yield (
             f"  {where}: the model is stretched already, from {whole(table.original_length)}; what "
             "follows replaces that stretch, and its makers trained with theirs"
         )
     factor = math.ceil(2 * length / table.original_length) / 2
-    lines = json.dumps(parameters(table, factor), indent=2).splitlines()
-    yield f"  {where}: YaRN by {factor:g}. In config.json, for transformers:"
-    if table.name:
-        yield f'  under rope_parameters, for "{table.name}":'
-    yield from (f"    {line}" for line in lines)
-    yield f'    and "max_position_embeddings": {int(factor * table.original_length)}'
-    yield from (f"  {line}" for line in prices(factor))
+    yield f"  {where}: YaRN by {factor:g}"
+    return factor
 
 
-def parameters(table: Table, factor: float) -> dict[str, Any]:
-    """`rope_parameters` that stretch this table by YaRN."""
-    found: dict[str, Any] = {
-        "rope_type": "yarn", "rope_theta": table.base, "factor": factor,
-        "original_max_position_embeddings": table.original_length,
+def _no_start(table: Table) -> str:
+    """Why YaRN cannot start from a table's frequencies; empty if it can."""
+    if not table.place.read:
+        return (
+            "transformers' code of this model reads no rope_parameters; its frequencies stand in "
+            "the code, and a stretch would have to be written there"
+        )
+    if table.kind not in ("default", "linear", "dynamic", "yarn", "llama3"):
+        return f"rope_type {table.kind!r} has frequencies that YaRN does not start from"
+    if table.kind in ("linear", "dynamic") and not torch.equal(table.plain, table.frequencies):
+        slowed = float((table.plain / table.frequencies).max())
+        return (
+            f"rope_type {table.kind!r} has slowed these pairs already, by up to {slowed:g}, and "
+            "the model was trained so. YaRN starts from pairs that are not slowed; in its place, "
+            "it would make most of them faster"
+        )
+    return ""
+
+
+def parameters(table: Table, factor: float | None) -> dict[str, Any]:
+    """A table's own `rope_parameters`, stretched by YaRN, or as they are where there is no factor.
+
+    What YaRN or the model reads besides (`truncate`, `mscale`, `mrope_interleaved`) stays.
+    """
+    kind = "yarn" if factor else table.kind
+    taken = {*ROPE_TYPES[kind][1], *KEPT} if kind in ROPE_TYPES else {*table.place.given}
+    found = {
+        "rope_type": kind, "rope_theta": table.base,
+        **{key: value for key, value in table.place.given.items()
+           if key in taken and value is not None},
     }  # fmt: skip
+    if factor:
+        found |= {"factor": factor, "original_max_position_embeddings": table.original_length}
     turned = 2 * len(table.plain)
     if turned < table.head_dim:
         found["partial_rotary_factor"] = turned / table.head_dim
-    if table.sections:
+    if table.sections and table.kind != "axial":
         found["mrope_section"] = list(table.sections)
         if list(table.axes) != sorted(table.axes):  # vLLM takes sections unless this says otherwise
             found["mrope_interleaved"] = True

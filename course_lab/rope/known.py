@@ -20,6 +20,13 @@ ABOUT_POSITIONS = re.compile(
 """Names of keys that may change where positions come from."""
 
 
+BASES = (
+    "rope_theta", "rotary_emb_base", "rotary_embedding_base", "global_rope_theta",
+    "rope_local_base_freq", "local_rope_theta", "swa_rope_theta", "compress_rope_theta",
+)  # fmt: skip
+"""Keys at the top of a config that hold a base, for all layers or for those of one type."""
+
+
 class ModelType(NamedTuple):
     """A model type of transformers: what its classes do with positions."""
 
@@ -37,6 +44,15 @@ class ModelType(NamedTuple):
     """Whether its plain rotary table reads `partial_rotary_factor`."""
     reads: tuple[str, ...]
     """Keys about positions that its config or its code mentions."""
+    by_layer: bool
+    """Whether its rotary code knows layer types."""
+    bases: dict[str, dict[str, list[Any]]]
+    """Where its class looks for the base of each layer type ("": of all), by the form of the
+    parameters without a base: the keys at the top that it reads, and then what it takes itself."""
+    flat: dict[str, list[str] | None]
+    """The layer types that flat parameters reach, by their key; None: its code fails on them."""
+    fills: bool
+    """Whether it fills in the parameters of a layer type that nested ones leave out."""
     sections: tuple[int, ...] = ()
     """The pairs of each axis that its code takes where a config names none."""
     interleaved: bool = False
@@ -103,6 +119,16 @@ STRETCH_ALL = ("modernbert", "modernbert-decoder")
 
 TABLES = {"deepseek_v4": Fact("sliding_attention", "deepseek_v4/modeling_deepseek_v4.py")}
 """Types with tables "main", for layers of this type, and "compress", for all others."""
+
+READ_AT_TOP = {
+    "dots3_note": Fact("text_config", "dots3_note/configuration_dots3_note.py"),
+    "fuyu": Fact("text_config", "fuyu/configuration_fuyu.py"),
+    "hunyuan_vl": Fact("text_config", "hunyuan_vl/configuration_hunyuan_vl.py"),
+    "paddleocr_vl": Fact("text_config", "paddleocr_vl/configuration_paddleocr_vl.py"),
+    "qwen2_vl": Fact("text_config", "qwen2_vl/configuration_qwen2_vl.py"),
+    "qwen2_5_vl": Fact("text_config", "qwen2_5_vl/configuration_qwen2_5_vl.py"),
+}
+"""Types of several networks that read this part at the top of a config that leaves it out."""
 
 WIDTHS = {
     "zamba2": Fact("attention_head_dim", "zamba2/configuration_zamba2.py"),

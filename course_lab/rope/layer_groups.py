@@ -145,7 +145,7 @@ def grouped(source: Source, original_length: int | None = None) -> list[LayerGro
     groups[0] = replace(
         first, notes=(*first.notes, *said),
         warnings=(
-            *first.warnings, *source.warnings, *unread(source), *not_read(source),
+            *first.warnings, *source.warnings, *unread(source, ways), *not_read(source),
             *said_otherwise(source, ways),
         ),
     )  # fmt: skip

@@ -390,7 +390,8 @@ def by_type(source: Source) -> Source:
     usual, inner = source.default("layer_rope_theta"), source.given.get("rope_parameters")
     if usual is None or source.given.get("layer_rope_theta") is not None:
         return source
-    base = source.given.get("rope_theta")
+    read = source.known.bases.get("alone", {}).get("", ["rope_theta"]) if source.known else []
+    base = source.given.get("rope_theta") if "rope_theta" in read else None
     if isinstance(inner, dict) and inner.get("rope_theta") is not None:
         base = inner["rope_theta"]
     if base is None and len(usual) == total:

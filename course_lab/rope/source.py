@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from course_lab.rope.known import ModelType, types
+from course_lab.rope.known import READ_AT_TOP, ModelType, types
 from course_lib.errors import CourseError
 
 Config = Mapping[str, Any]
@@ -31,7 +31,9 @@ ALIASES = {
     "num_hidden_layers": ("n_layer", "n_layers", "num_layers"),
 }  # fmt: skip
 """What configs of types that transformers does not have call the sizes of a model."""
-OUTSIDE = ("rope_scaling", "rope_parameters", "rope_theta", "partial_rotary_factor")
+OUTSIDE = re.compile(
+    r"(m?rope|rotary|yarn)_|\w*_rope_|partial_rotary|max_position|original_max_pos"
+)
 """Keys that people put beside the part that is read, where nobody looks for them."""
 
 
@@ -50,6 +52,15 @@ class Source:
     """Keys of the other networks beside it."""
     notes: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    levels: tuple[str, ...] = ()
+    """The keys under which this config stands in the file, from the outermost on."""
+    own_code: Any = None
+    """The file's `auto_map`, wherever it stands."""
+
+    @property
+    def where(self) -> str:
+        """In which part of the file this config stands, in words."""
+        return f"in {', '.join(self.levels)}" if self.levels else "at the top of the file"
 
     def get(self, key: str) -> Any:
         """What the file says, else what the type's class fills in, else None."""
@@ -157,31 +168,33 @@ def _not_there(path: Path) -> str:
     return f"there is no file {path}"
 
 
-def _of_part(path: Path, config: Config, part: str | None) -> Source:
-    name = str(config.get("model_type") or "")
+def _of_part(
+    path: Path, config: Config, part: str | None, levels: tuple[str, ...] = (), code: Any = None
+) -> Source:
+    name = config.get("model_type") or ""
+    if not isinstance(name, str) or not name.isprintable() or len(name) > 100:
+        raise CourseError(f"{path}: model_type must be a name, got {name!r:.40}")
     known = types().get(name)
     inside = _parts(name, config, known)
-    if part is not None:
-        if part not in inside:
-            there = ", ".join(inside) or "none"
-            raise CourseError(f"{path}: there is no part {part!r}; its parts are: {there}")
-        return _of_part(path, _renamed(config.get(part) or {}, inside[part]), None)
-    if language := next((key for key in LANGUAGE if key in inside), None):
-        inner = config.get(language)
-        flat = inner is None and "hidden_size" in config  # Qwen2-VL's first configs
-        chosen = config if flat else inner or {}
-        source = _of_part(path, _renamed(chosen, inside[language]), None)
-        for key in OUTSIDE if not flat else ():
-            if config.get(key) and config[key] != chosen.get(key):
-                source.warnings.append(
-                    f"{key} at the top of the file is read by nobody: it belongs into {language}"
-                )
-        others = tuple(key for key in inside if key != language)
+    code = config.get("auto_map") or code
+    if part is not None and part not in inside:
+        there = ", ".join(inside) or "none"
+        raise CourseError(f"{path}: there is no part {part!r}; its parts are: {there}")
+    chosen = part or _of_text(config, inside, known)
+    if chosen is not None:
+        inner = config.get(chosen)
+        if not isinstance(inner, dict | None):
+            raise CourseError(
+                f"{path}: {chosen} must be an object of keys and values or null, got {inner!r:.40}"
+            )
+        flat = inner is None and name in READ_AT_TOP and not part  # Qwen2-VL's first configs
+        renamed = {**(config if flat else inner or {}), "model_type": inside[chosen]}
+        source = _of_part(path, renamed, None, levels if flat else (*levels, chosen), code)
+        if not flat and not part:
+            source.warnings += _outside(config, inner or {}, levels, chosen, known is not None)
+        others = () if part else tuple(key for key in inside if key != chosen)
         source.parts = tuple(dict.fromkeys((*source.parts, *others)))
         return source
-    if len(inside) == 1 and not _has_width(config, known):
-        [only] = inside
-        return _of_part(path, _renamed(config.get(only) or {}, inside[only]), None)
     if inside and not _has_width(config, known):
         raise CourseError(
             f"{path}: {name or 'this config'} is made of several networks, and none of them is "
@@ -191,7 +204,27 @@ def _of_part(path: Path, config: Config, part: str | None) -> Source:
     given = dict(config) | {
         standard: config[alias] for standard, alias in aliases.items() if alias in config
     }
-    return Source(path, name, given, known, tuple(inside))
+    return Source(path, name, given, known, tuple(inside), levels=levels, own_code=code)
+
+
+def _of_text(config: Config, inside: Mapping[str, str], known: ModelType | None) -> str | None:
+    """The part that writes text; None if the config is that of a network itself."""
+    language = next((key for key in LANGUAGE if key in inside), None)
+    if language and (known is None or language in known.parts or not _has_width(config, known)):
+        return language
+    only = next(iter(inside), None)
+    return only if len(inside) == 1 and not _has_width(config, known) else None
+
+
+def _outside(
+    config: Config, inner: Config, levels: tuple[str, ...], part: str, is_known: bool
+) -> Iterator[str]:
+    """A warning for each key about rotation that stands beside the part that is read."""
+    where = f"in {', '.join(levels)}" if levels else "at the top of the file"
+    reader = "is read by nobody: it" if is_known else "is not read here: it"
+    for key, value in config.items():
+        if OUTSIDE.match(key) and value and value != inner.get(key):
+            yield f"{key} {where} {reader} belongs into {part}"
 
 
 def _aliases(config: Config) -> dict[str, str]:
@@ -211,10 +244,6 @@ def _parts(name: str, config: Config, known: ModelType | None) -> dict[str, str]
             own = str(value.get("model_type") or "")
             parts[key] = own if own and own != name else parts.get(key, own)
     return parts
-
-
-def _renamed(config: Config, name: str) -> Config:
-    return {**config, "model_type": name}
 
 
 def _is_network(key: str, config: Config) -> bool:

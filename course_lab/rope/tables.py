@@ -10,18 +10,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
+import torch
 from torch import Tensor
 
 from course_lab.rope.known import (
     ALTERNATE,
     AXES,
     BY_TURNS,
-    STRETCH_ALL,
     UNIT_SQUARE,
     WIDTHS,
+)
+from course_lab.rope.parameters import (
+    SECTIONS,
+    SHARE,
+    Parameters,
+    Remark,
+    Remarks,
+    base_of,
+    parameters_of,
 )
 from course_lab.rope.source import Config, Source
 from course_lib.encodings import (
@@ -41,27 +51,24 @@ NEEDED = {
     "llama3": ("factor", ORIGINAL, "low_freq_factor", "high_freq_factor"),
     "longrope": ("short_factor", "long_factor", ORIGINAL),
 }
-OLD_BASES = {
-    "": ("rope_theta", "rotary_emb_base", "rotary_embedding_base"),
-    "full_attention": ("global_rope_theta", "rope_theta"),
-    "sliding_attention": ("rope_local_base_freq", "local_rope_theta", "swa_rope_theta"),
-    "main": ("rope_theta",),
-    "compress": ("compress_rope_theta",),
-}
-"""Where configs of the old style keep the base of a layer type, at the top."""
-SHARE = "partial_rotary_factor"
 SHARES = (SHARE, "rotary_pct", "rope_pct")
-OWN_SHARE = ("bamba", "mimo_v2_flash", "neomme")
-"""Types that put their own share where the parameters have none."""
-TOP_UNREAD = (*OWN_SHARE, "cohere2_moe", "laguna", "mellum", "step3p5", "zaya")
-"""Types that read no share at the top."""
-SHARE_INSIDE = ("moonshine_streaming", "nemotron3_5_transcribe_asr_audio",
-                "nemotron3_5_transcribe_word_timestamp")  # fmt: skip
-"""Types whose share stands in the parameters that they take where a config has none: a share at
-the top does not reach it, and parameters in the config replace it. So do all that nest theirs."""
 ON_OR_OFF = ("muse_glimmer_text", "muse_spark_text")
 """Types that read of `layer_rope_theta` no more than whether an entry is 0."""
-SECTIONS = ("mrope_section", "mrope_interleaved")
+
+
+class Place(NamedTuple):
+    """Where a table's parameters come from, and where others would have to stand."""
+
+    given: Config = MappingProxyType({})
+    """The parameters, from the config or from its class."""
+    layer_type: str = ""
+    """The layer type under which they stand; empty if they stand for all layers."""
+    levels: tuple[str, ...] = ()
+    """The keys under which the model's config stands in the file."""
+    old: bool = False
+    """Whether the file has `rope_scaling`, which is read before `rope_parameters`."""
+    read: bool = True
+    """Whether the model's code reads parameters at all."""
 
 
 @dataclass
@@ -88,40 +95,19 @@ class Table:
     """`llama_4_scaling_beta`: queries times 1 + beta ln(1 + floor(position / original length))."""
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
-
-
-class Parameters(NamedTuple):
-    """The rotary parameters of the layers of one type."""
-
-    given: Config
-    default_base: bool = False
-    """Whether the base among them is the model type's, and not the config's."""
-    share: float | None = None
-    """The model type's share of rotated columns; the config's own, if it has one, is in `given`."""
-    share_stands: bool = False
-    """Whether the model type's share wins over one at the top of the config."""
-
-
-class Remark(NamedTuple):
-    """Something to say of a table: a warning if it is a fault, else a note."""
-
-    words: str
-    is_fault: bool = False
-
-
-Remarks = tuple[Remark, ...]
+    place: Place = field(default_factory=Place)
 
 
 def tables(source: Source, original_length: int | None = None) -> dict[str, Table | None]:
     """The rotary tables of a model, by layer type ("": one for all); None: not rotated."""
-    for_all, by_type = _parameters(source)
+    for_all, by_type = parameters_of(source)
     made = {
         name: None if parameters is None else _table(source, name, parameters, original_length)
         for name, parameters in (by_type or {"": for_all}).items()
     }
     if source.listed("rope_scaling_layers", None) is not None and for_all.given:  # Molmo 2
-        plain = Parameters({"rope_theta": for_all.given.get("rope_theta")})
-        made["unscaled"] = _table(source, "", plain, original_length)
+        base = base_of(source, "", for_all)[0]
+        made["unscaled"] = _table(source, "", Parameters({"rope_theta": base}), original_length)
     return made
 
 
@@ -132,10 +118,13 @@ def by_base(
 
     A list that the config leaves out is filled with the base for all, wherever that stands.
     """
-    for_all, _ = _parameters(source)
+    for_all, _ = parameters_of(source)
     made: dict[str, Table | None] = {"0": None}
     listed = source.given.get("layer_rope_theta") is not None
     own = listed and source.name not in ON_OR_OFF
+    for base in bases:
+        if base != 0 or isinstance(base, bool):
+            source.number("each base in layer_rope_theta that is not 0", base, above=1)
     for base in dict.fromkeys(bases):
         if base and own:
             parameters = for_all._replace(
@@ -153,65 +142,11 @@ def by_base(
     return made
 
 
-def _parameters(source: Source) -> tuple[Parameters, dict[str, Parameters | None]]:
-    """What stands for all layers, and what stands for layer types, if layers differ."""
-    old, new = source.given.get("rope_scaling"), source.given.get("rope_parameters")
-    for key, value in (("rope_scaling", old), ("rope_parameters", new)):
-        if value is not None and not isinstance(value, dict):
-            raise CourseError(
-                f"{source.path}: {key} must be an object of keys and values or null, "
-                f"got {value!r:.40}"
-            )
-    if old and new:
-        source.warnings.append("rope_parameters is ignored: rope_scaling stands beside it")
-    given = old or new or {}
-    default = source.default("rope_parameters") or {}
-    inner, by_default = _nested(given), _nested(default)
-    if inner:
-        return Parameters({}), {
-            name: None if one is None else _filled(source, one, by_default.get(name) or {}, True)
-            for name, one in inner.items()
-        }
-    local = any(source.given.get(key) is not None for key in OLD_BASES["sliding_attention"])
-    if not by_default and not local:
-        return _filled(source, given, default), {}
-    if source.name in ("deepseek_v4", "step3p5"):  # their own stand in place of these
-        given = {key: value for key, value in given.items() if key not in ("rope_theta", SHARE)}
-    names = list(by_default) or ["full_attention", "sliding_attention"]
-    all_stretched = source.name in STRETCH_ALL
-    of_type: dict[str, Parameters | None] = {}
-    for name in names:
-        stretched = all_stretched or name != "sliding_attention"
-        usual = by_default.get(name, {})
-        own = given if stretched else {}
-        of_type[name] = None if usual is None else _filled(source, own, usual, bool(by_default))
-    return Parameters({}), of_type
-
-
-def _nested(parameters: Config) -> dict[str, Any]:
-    """The parameters of each layer type, null for one that does not rotate; empty if flat."""
-    inner = {key: value for key, value in parameters.items() if isinstance(value, dict)}
-    absent = {key: None for key, value in parameters.items() if value is None and inner}
-    return {**inner, **{key: None for key in absent if key.endswith("attention")}}
-
-
-def _filled(source: Source, given: Config, default: Config, nested: bool = False) -> Parameters:
-    """Parameters with what stands for those that are missing; a kind brings its own with it."""
-    share, inside = default.get(SHARE), nested or source.name in SHARE_INSIDE
-    own, firm = source.name in OWN_SHARE, source.name in TOP_UNREAD
-    if not given:
-        rest = {key: value for key, value in default.items() if key != SHARE}
-        return Parameters(rest, bool(default), share, firm or (inside and share is not None))
-    usual = {key: default[key] for key in ("rope_theta", *SECTIONS) if default.get(key) is not None}
-    by_default = "rope_theta" not in given and "rope_theta" in default
-    return Parameters({**usual, **given}, by_default, share if own or not inside else None, firm)
-
-
 def _table(source: Source, name: str, parameters: Parameters, original_length: int | None) -> Table:
     """What transformers would make of these parameters."""
     given = parameters.given
     kind, of_kind = _kind(source, given)
-    base, of_base = _base(source, name, parameters)
+    base, of_base = base_of(source, name, parameters)
     length = source.length
     width, share, of_width = _width(source, name, parameters, kind)
     extra, of_extra = _extra(source, given)
@@ -220,7 +155,7 @@ def _table(source: Source, name: str, parameters: Parameters, original_length: i
     plain, sections, of_ladder = _ladder(source, kind, turned, base)
     frequencies, factor = plain, 1.0
     lacking, of_lack = _lacking(source, given, kind, used)
-    if kind in ROPE_TYPES and kind != "axial" and not lacking:
+    if kind in ROPE_TYPES and kind != "axial" and not lacking and turned % 2 == 0:
         asked = {"rope_type": kind, "rope_theta": base, **used, **extra}
         asked |= {} if share == 1 else {"partial_rotary_factor": share}
         frequencies, factor, sections = _stretched(source, asked, width)
@@ -239,9 +174,13 @@ def _table(source: Source, name: str, parameters: Parameters, original_length: i
     notes = tuple(one.words for one in said if not one.is_fault)
     faults = tuple(one.words for one in said if one.is_fault)
     axes = _axes(source, given, sections, len(plain))
+    place = Place(
+        given, "" if name.startswith("base ") else name, source.levels,
+        bool(source.given.get("rope_scaling")), source.known is None or bool(source.known.bases),
+    )  # fmt: skip
     return Table(
         name, kind, base, width, plain, frequencies, factor, original, made_for, tuple(sections),
-        axes, temperature, notes, faults,
+        axes, temperature, notes, faults, place,
     )  # fmt: skip
 
 
@@ -266,30 +205,6 @@ def _kind(source: Source, given: Config) -> tuple[str, Remarks]:
     return kind, (Remark(unknown, is_fault=True),)
 
 
-def _base(source: Source, name: str, parameters: Parameters) -> tuple[float, Remarks]:
-    """The base: of the parameters, else at the top of the config, else the model type's."""
-    inside = parameters.given.get("rope_theta")
-    keys = OLD_BASES.get(name, OLD_BASES[""])
-    top = next(((k, source.given[k]) for k in keys if source.given.get(k) is not None), None)
-    if inside is not None and not parameters.default_base:
-        said: Remarks = ()
-        if top and not name and top[1] != inside:
-            ignored = f"{top[0]} {top[1]} at the top is ignored: {inside} stands in the parameters"
-            said = (Remark(ignored, is_fault=True),)
-        return source.number("rope_theta", inside, above=1), said
-    if top:
-        return source.number(*top, above=1), ()
-    if inside is None:
-        inside = next((d for key in keys if (d := source.default(key)) is not None), None)
-    if inside is not None:
-        taken = f"the base is not in the config; {source.name} takes {inside:.0f}"
-        return float(inside), (Remark(taken),)
-    if source.known:
-        return 10_000.0, (Remark(f"the base, 10000, stands in {source.known.source}"),)
-    missing = "rope_theta is missing; transformers takes 10000"
-    return 10_000.0, (Remark(missing, is_fault=True),)
-
-
 def _width(
     source: Source, name: str, parameters: Parameters, kind: str
 ) -> tuple[int, float, Remarks]:
@@ -303,6 +218,16 @@ def _width(
     turned = int(width * share)
     usual = (source.default("rope_parameters") or {}).get(SHARE) or 1
     too_wide = share > 1 and usual <= 1 and key != "qk_rope_head_dim"
+    rounded = (
+        turned % 2 and turned < width - 1 and kind == "default" and source.known
+        and source.known.partial and not source.known.sections and key != "qk_rope_head_dim"
+    )  # fmt: skip
+    if rounded and turned > 4 and not parameters.given.get("mrope_section"):
+        up = (
+            f"{turned} of {width} columns are to be turned, an odd number: transformers makes "
+            f"{turned // 2 + 1} pairs, and turns {turned + 1}"
+        )
+        return width, share, (*said, Remark(up, is_fault=True))
     if too_wide or turned < 4 or turned % 2:
         raise CourseError(
             f"{source.path}: RoPE would turn {turned} of head_dim {width} numbers; give "
@@ -439,7 +364,8 @@ def _used(
     used = {key: value for key, value in given.items() if key in taken - names}
     if kind in ("yarn", "llama3", "longrope"):
         outside = source.get(ORIGINAL)
-        if outside is not None and not name:  # Phi-3
+        at_top = source.known is None or source.default(ORIGINAL) is not None  # Phi-3
+        if outside is not None and not name and at_top:
             used[ORIGINAL] = outside
         elif ORIGINAL not in used and length is not None:
             used[ORIGINAL] = length
@@ -459,6 +385,9 @@ def _ladder(
 
     These have a ladder for each axis, rows and columns (and time), or share the pairs of one.
     """
+    if turned % 2:  # an odd number is rounded up, and the exponents are not
+        exponents = torch.arange(0, turned, 2, dtype=torch.float64) / turned
+        return base**-exponents, (), ()
     if kind != "axial":
         return rotary_frequencies(turned, base), (), ()
     if source.name in BY_TURNS:
@@ -602,6 +531,8 @@ def _wider(source: Source, layer_type: str) -> int | None:
         return None
     of_type = {number for number, name in enumerate(layers) if name == layer_type}
     for number, one in each.items():
-        if str(number).isdecimal() and int(number) in of_type and "head_dim" in one:
+        if not str(number).isdecimal() or int(number) not in of_type or not isinstance(one, dict):
+            continue
+        if one.get("head_dim") is not None:
             return int(source.number(f"per_layer_config, {number}, head_dim", one["head_dim"], 0))
     return None

@@ -30,7 +30,7 @@ APART = {
 }
 """Types whose rotary class makes another table than the one that is read, and why."""
 BROKEN = {
-    "glm4_moe": "21 of head_dim 42", "glm4v_moe": "21 of head_dim 42",
+    "glm4v_moe": "21 of head_dim 42",
     "glm4v_moe_text": "21 of head_dim 42", "qwen3_omni_moe": "73 of head_dim 73",
     "qwen3_omni_moe_text": "73 of head_dim 73", "qwen3_omni_moe_thinker": "73 of head_dim 73",
 }  # fmt: skip

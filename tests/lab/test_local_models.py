@@ -44,6 +44,8 @@ def test_a_model_whose_layers_differ_is_refused(folder, tmp_path):
         name: {"rope_type": "default", "rope_theta": base}
         for name, base in (("full_attention", 1e6), ("sliding_attention", 1e4))
     }
+    config["model_type"] = "gemma3_text"  # Llama's class has one set of parameters for all layers
+    config["layer_types"] = ["full_attention", "sliding_attention"]
     (tmp_path / "config.json").write_text(json.dumps(config))
     with pytest.raises(CourseError, match=r"share one rotary table \(full_attention: default"):
         local_models.only_table(tmp_path)

@@ -31,6 +31,10 @@ PUBLISHED = {
     "Code Llama 7B": "code-llama-7b",
 }  # fmt: skip
 READ_AS = "read as transformers"
+TAKEN = (
+    "the base is not in the config: {0} is the default of {1}'s class in transformers "
+    "({2}/configuration_{2}.py)"
+)
 ROWS = {
     "bert-base": ["all 12 layers: learned table, lesson 04"],
     "bloom-560m": ["all 24 layers: ALiBi, lesson 06"],
@@ -93,7 +97,7 @@ NOTES = {
         "other parts of this config: vision_config (--part reads one of them)",
         "queries are multiplied by 1 + 0.1 ln(1 + floor((position + 1) / 8192))",
     ],
-    "llama-7b": ["the base is not in the config; llama takes 10000"],
+    "llama-7b": [TAKEN.format(10000, "llama", "llama")],
     "ministral-3-8b": [
         "queries are multiplied by 1 + 0.1 ln(1 + floor(position / 16384)) (llama_4_scaling_beta)",
         "other parts of this config: vision_config (--part reads one of them)",
@@ -110,9 +114,9 @@ NOTES = {
     ],
     "gpt-oss-20b": ["the ends of the ramp are not rounded to whole pairs"] * 2,
     "gemma-3-4b": [
-        "the base is not in the config; gemma3_text takes 10000",
+        TAKEN.format(10000, "gemma3_text", "gemma3"),
         "other parts of this config: vision_config (--part reads one of them)",
-        "the base is not in the config; gemma3_text takes 1000000",
+        TAKEN.format(1000000, "gemma3_text", "gemma3"),
         "the length before stretching is not in the config; turns are counted in "
         "max_position_embeddings, 131072 (--original-length takes another)",
     ],
@@ -253,7 +257,8 @@ YARN = {"rope_type": "yarn", "factor": 4.0}
         ({"rope_scaling": {"type": "yarn", "original_max_position_embeddings": 1024}}, "factor"),
         ({"rope_theta": "left out", "rope_scaling": {"type": "default"}},
          "rope_theta is missing; transformers takes 10000"),
-        ({"rope_parameters": {"rope_theta": 500.0}}, "rope_theta 10000.0 at the top is ignored"),
+        ({"rope_parameters": {"rope_theta": 500.0}},
+         "rope_theta 10000.0 at the top of the file is ignored"),
         ({"rope_scaling": {"type": "linear", "factor": 2}, "rope_parameters": YARN},
          "rope_parameters is ignored: rope_scaling stands beside it"),
     ],
@@ -273,7 +278,7 @@ def test_a_base_in_the_parameters_counts_whatever_stands_beside_it(read, keys, s
     [rope] = read(rope_scaling=scaling, rope_theta=500_000.0, **keys)
     assert rope.base == 10_000.0
     ignored, unknown = rope.warnings
-    assert ignored.startswith("rope_theta 500000.0 at the top is ignored: 10000.0 stands in")
+    assert ignored.startswith("rope_theta 500000.0 at the top of the file is ignored: 10000.0")
     assert unknown.startswith(said)
 
 
@@ -347,7 +352,7 @@ def advised(name, length):
 def test_a_stretch_is_advised_where_one_is_needed(read):
     said = "\n".join(advised("qwen2-vl-7b", 100_000))
     assert "all 28 layers: YaRN by 3.5" in said and '"max_position_embeddings": 114688' in said
-    parameters = json.loads(said[said.index("{") : said.index("}") + 1])
+    parameters = json.loads(said[said.index("{") : said.rindex("}") + 1])["rope_parameters"]
     [group] = rope_config.read(CONFIGS / "qwen2-vl-7b.json")
     [stretched] = read(
         head_dim=128, max_position_embeddings=114_688, rope_theta="left out",
@@ -366,7 +371,8 @@ def test_a_stretch_is_advised_where_one_is_needed(read):
         ("llama-3.1-8b", 100_000, "made for 131 072, as its config stretches it"),
         ("llama-3.1-8b", 200_000, "the model is stretched already, from 8 192"),
         ("gemma-3-4b", 100_000, "a query sees no further than 1 024 tokens"),
-        ("gpt-j-6b", 4096, '"partial_rotary_factor": 0.25'),
+        ("gpt-neox-20b", 4096, '"partial_rotary_factor": 0.25'),
+        ("gpt-j-6b", 4096, "transformers' code of this model reads no rope_parameters"),
         ("qwen3-vl-8b", 524_288, '"mrope_interleaved": true'),
         ("bert-base", 1000, "longer texts need a longer table"),
         ("bloom-560m", 100_000, "nothing to stretch: a bias that falls with the distance"),
@@ -487,9 +493,28 @@ def test_the_page_of_models_is_what_the_stored_classes_say():
         assert fact.source in {kind.source for kind in known.types().values()}
 
 
-JUNK = [None, True, 0, -1, 3.5, 1e30, 2**40, "x", "", [], {}, [1], ["a"], {"a": 1}, [None]]
+JUNK = [None, True, 0, -1, 3.5, 1e30, 2**40, math.nan, "x", "", "two\nlines", [], {}, [1], ["a"],
+        {"a": 1}, [None], {"0": None}, {"0": {"head_dim": None}}, {"full_attention": None},
+        {"full_attention": [1]}, {"sliding_attention": {}}, {"rope_theta": {}}, {"type": ["a"]},
+        {"rope_type": "yarn"}, [-1] * 32, [[1]], {"a": {"b": {"rope_theta": []}}}]  # fmt: skip
 WORD = re.compile(
     "rope|layer|head|hidden|pos|window|section|rotar|factor|theta|alibi|attn|type|per_"
+)
+
+
+MORE = (
+    "auto_map",
+    "model_type",
+    "rope_scaling",
+    "rope_parameters",
+    "per_layer_config",
+    "text_config",
+    "layer_rope_theta",
+    "layer_types",
+    "llm_config",
+    "factor",
+    "attn_config",
+    *known.BASES,
 )
 
 
@@ -511,9 +536,13 @@ def test_whatever_stands_under_a_key_there_is_an_answer_or_one_line(tmp_path):
         for key in inside:
             at = at[key]
         at[last] = drawn.choice(JUNK)
+        config |= {drawn.choice(MORE): drawn.choice(JUNK)} if drawn.random() < 0.5 else {}
         path.write_text(json.dumps(config))
         try:
-            assert rope_config.read(path)
+            groups = rope_config.read(path)
+            assert not [one for group in groups for one in (*group.notes, *group.warnings)
+                        if "\n" in one]  # fmt: skip
+            assert list(advice(groups, drawn.choice([100, 100_000])))
         except CourseError as error:
             assert "\n" not in str(error)
             refused += 1

@@ -73,14 +73,14 @@ def test_a_layer_s_own_base_wins_over_the_one_for_all(tables, top):
     assert made[0].frequencies.allclose(rotary_frequencies(made[0].head_dim, 2e4))
 
 
-@pytest.mark.parametrize("name", ["granite_swa", "muse_spark_text"])
+@pytest.mark.parametrize("name", ["granite_swa", "muse_glimmer_text"])
 @pytest.mark.parametrize("given", [{"rope_theta": 7e5}, {"rope_parameters": {"rope_theta": 7e5}}])
 def test_layers_without_a_base_of_their_own_take_the_one_for_all(tables, name, given):
     assert {table.base for table in tables({"model_type": name, **given})} == {7e5}
 
 
 def test_a_base_that_a_model_type_reads_as_yes_or_no_is_warned_of(tables):
-    [table] = tables({"model_type": "muse_spark_text", "num_hidden_layers": 2, "rope_theta": 7e5,
+    [table] = tables({"model_type": "muse_glimmer_text", "num_hidden_layers": 2, "rope_theta": 7e5,
                       "layer_rope_theta": [1e4, 0]})  # fmt: skip
     assert table.base == 7e5
     assert any("base 10000 of layer_rope_theta is ignored" in one for one in table.warnings)

@@ -43,7 +43,7 @@ def warnings(tmp_path, config):
          "rope_scaling at the top of the file is read by nobody: it belongs into text_config"),
         (SIZES | {"model_type": "bert", "position_embedding_type": "alibi",
                   "auto_map": {"AutoModel": "jinaai/jina-bert--modeling_bert.JinaBertModel"}},
-         "auto_map: the repository brings code of its own (modeling_bert.py)"),
+         "auto_map: the repository brings classes of its own, modeling_bert.JinaBertModel, and"),
         (SIZES | {"model_type": "bert", "position_embedding_type": "rotary"},
          "position_embedding_type is 'rotary', and bert does not do that: it takes learned table"),
     ],
