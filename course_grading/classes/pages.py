@@ -12,6 +12,7 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from course_grading.classes.results import Cell, Class, Learner
+from course_grading.sheets.notebooks import write_text
 from course_grading.verdicts import next_step
 
 FEEDBACK = "feedback"
@@ -39,7 +40,7 @@ def write_pages(graded: Class, folder: Path) -> None:
             notes=learner.notes,
             next_step=_next_step,
         )
-        (folder / FEEDBACK / page_of(learner)).write_text(text, encoding="utf-8")
+        write_text(folder / FEEDBACK / page_of(learner), text)
     addresses = {id(one): f"{FEEDBACK}/{quote(page_of(one))}" for one in graded.learners}
     taken = sum(map(_seconds, graded.learners))
     text = pages.get_template("class.html").render(
@@ -55,7 +56,7 @@ def write_pages(graded: Class, folder: Path) -> None:
         seconds=lambda learner: round(_seconds(learner)),
         notes=[(one.name, note) for one in graded.learners for note in one.notes],
     )
-    (folder / "class.html").write_text(text, encoding="utf-8")
+    write_text(folder / "class.html", text)
 
 
 def page_of(learner: Learner) -> str:
