@@ -130,7 +130,8 @@ def save_weights(weights: dict[str, Tensor], path: Path, metadata: dict[str, str
         if not isinstance(error, SafetensorError):
             raise
         raise CheckpointError(
-            f"{path} could not be written ({error}): make room, and resume"
+            f"{path} could not be written ({error}): make room; with --resume the training goes on "
+            "from its checkpoint, if there is one"
         ) from None
 
 
