@@ -5,6 +5,7 @@ changed before anything was done, and the next save would show in git. The cours
 none of that: it is added where a notebook is read, and taken out where one is saved.
 """
 
+from pathlib import Path
 from typing import Any
 
 from ipykernel.ipkernel import IPythonKernel
@@ -45,7 +46,9 @@ def python_metadata(model: dict[str, Any]) -> dict[str, Any] | None:
 
 c = get_config()
 c.LabApp.default_url = "/lab/tree/notebooks/00_start_here.ipynb"
+c.LabApp.custom_css = True
 c.LabApp.news_url = None
 c.LabApp.check_for_updates_class = "jupyterlab.NeverCheckForUpdate"
 c.LabApp.extension_manager = "readonly"
 c.ServerApp.contents_manager_class = CourseContents
+c.ServerApp.tornado_settings = {"static_custom_path": [str(Path(__file__).parent / "custom")]}

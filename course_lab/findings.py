@@ -6,6 +6,7 @@ whose records do not carry it is refused; `course findings` writes all of them t
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -70,11 +71,13 @@ def finding(
     sentence: str,
     records: Groups,
     *,
+    unit: str,
     control: Controls,
     asks: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
-    """Show a sentence with its evidence, for the reader and for docs/findings.md.
+    """Show a sentence, closed over its evidence, for the reader and for docs/findings.md.
 
+    `unit` is what every value is counted in, such as "bits per byte" or "share of right answers".
     Every group has at least three seeds, trained for equally many steps and measured on the same
     text, or a released model on at least six texts, the same in every group; `control` stands
     beside them, measured alike. Raises FindingError if not.
@@ -87,6 +90,7 @@ def finding(
             name: group if isinstance(group, float) else [_plain(record) for record in group]
             for name, group in control.items()
         },
+        unit,
         dict(asks),
     )
     found.check()
@@ -103,12 +107,18 @@ class Finding:
     sentence: str
     records: dict[str, list[Measured]]
     control: dict[str, list[Measured] | float]
+    unit: str
     asks: dict[str, str] = field(default_factory=dict)
 
     def check(self) -> None:
         """Raise FindingError, which says why, if the records do not carry the sentence."""
         if not re.fullmatch(r"F[1-9]\d*", self.number):
             raise FindingError(f"a finding has a number such as F1, got {self.number!r}")
+        if not self.unit.strip():
+            raise FindingError(
+                f"{self.number} needs a unit of its values, such as 'bits per byte': got "
+                f"{self.unit!r}"
+            )
         for other, outcome in self.asks.items():
             if not re.fullmatch(r"F[1-9]\d*", other) or outcome not in OUTCOMES:
                 raise FindingError(
@@ -166,7 +176,7 @@ class Finding:
         if self.of_texts:
             values = [[record.value for record in group], [theirs[r.seed].value for r in group]]
             mean, error = difference(*torch.tensor(values))
-            return f"{mean:+.3f} ± {error:.3f} (standard error over {len(group)} texts)"
+            return f"{mean:+.3f} (standard error {error:.3f}, over {len(group)} texts)"
         if not all(record.bits for record in [*group, *other]):
             return ""
         pairs = [(record, theirs[record.seed]) for record in group if record.seed in theirs]
@@ -174,16 +184,21 @@ class Finding:
             return ""
         a, b = (torch.tensor([r.bits for r in side]) for side in zip(*pairs, strict=True))
         mean, error = difference(a, b)
-        return f"{mean:+.3f} ± {error:.3f} (standard error over {a.shape[-1]} passages)"
+        return f"{mean:+.3f} (standard error {error:.3f}, over {a.shape[-1]} passages)"
 
-    def shown(self) -> str:
-        """The finding as a learner sees it."""
+    def evidence(self) -> str:
+        """What was measured, on both sides, with its unit."""
         change, first, control = self.change(), next(iter(self.records)), next(iter(self.control))
-        unit = "text" if self.of_texts else "seed"
+        units = "texts" if self.of_texts else "seeds"
+        head = ["", f"{self.unit}, mean over {units} ± half their range", "measured on"]
         by = "text by text" if self.of_texts else "passage by passage"
         paired = f"\n\n{first} minus {control}, {by}: {change}." if change else ""
-        head = ["", f"mean over {unit}s ± half their range", ""]
-        return f"**{self.number}.** {self.sentence}\n\n{table(head, self.rows())}{paired}"
+        return f"{table(head, self.rows())}{paired}"
+
+    def shown(self) -> str:
+        """The finding as a learner sees it: one line, which opens to its evidence."""
+        line = f"<b>{self.number}.</b> {html.escape(self.sentence, quote=False)} <i>(evidence)</i>"
+        return f"<details><summary>{line}</summary>\n\n{self.evidence()}\n\n</details>"
 
     def stored(self) -> str:
         """Plain values for a notebook's output, in lists, since it sorts the keys of dictionaries.
@@ -193,7 +208,8 @@ class Finding:
         sides: dict[str, Mapping[str, Any]] = {"records": self.records, "control": self.control}
         groups = {side: [[n, g] for n, g in groups.items()] for side, groups in sides.items()}
         asked = {"asks": [*self.asks.items()]} if self.asks else {}
-        return json.dumps({"number": self.number, "sentence": self.sentence, **groups, **asked})
+        said = {"number": self.number, "sentence": self.sentence, "unit": self.unit}
+        return json.dumps({**said, **groups, **asked})
 
 
 def read(text: str) -> Finding:
@@ -211,6 +227,7 @@ def read(text: str) -> Finding:
         stored["sentence"],
         side("records"),
         side("control"),
+        stored["unit"],
         dict(stored.get("asks", [])),
     )
 

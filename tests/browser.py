@@ -6,14 +6,12 @@ Nothing here touches the checkout under test: a learner's copy is made in a temp
 
 from __future__ import annotations
 
-import ast
 import json
 import os
 import re
 import shutil
 import signal
 import subprocess
-import symtable
 import sys
 import time
 import urllib.error
@@ -236,6 +234,14 @@ class Notebook:
             seconds=seconds,
         )
 
+    def run_above(self, id: str, seconds: float = 600) -> None:
+        """Run, Run All Above Selected Cell; returns when the last is done."""
+        self.show(id)
+        self.lab.do(
+            "async () => { await jupyterapp.commands.execute('notebook:run-all-above') }",
+            seconds=seconds,
+        )
+
     def run_cells(self, ids: list[str], seconds: float = 300) -> None:
         """Run these cells, one after the other, and no others; returns when the last is done."""
         self.lab.do(
@@ -287,6 +293,29 @@ class Notebook:
         cell = self.panel.locator(".jp-Cell.jp-mod-active")
         cell.wait_for()
         return cell
+
+    def open_outputs_below(self, id: str) -> list[str]:
+        """The cells of the same section whose outputs are seen with this cell near the top."""
+        self.show(id)
+        view = self.panel.locator(".jp-WindowedPanel-outer")
+        view.evaluate("element => element.scrollBy(0, -100)")
+        self.lab.page.wait_for_timeout(150)  # cells come into being as they come into view
+        return view.evaluate(
+            """(view, id) => {
+                 const all = front().content.widgets;
+                 const below = all.slice(1 + all.findIndex(cell => cell.model.id === id));
+                 const isHead = cell =>
+                   cell.model.type === 'markdown' && /^#/.test(cell.model.sharedModel.source);
+                 const end = below.findIndex(isHead);
+                 const bottom = view.getBoundingClientRect().bottom;
+                 return below.slice(0, end < 0 ? below.length : end).filter(cell => {
+                   if (cell.model.type !== 'code' || cell.outputHidden) return false;
+                   const output = cell.node.querySelector('.jp-OutputArea-output');
+                   return output && output.getBoundingClientRect().top < bottom;
+                 }).map(cell => cell.model.id);
+               }""",
+            id,
+        )
 
     def type_into(self, id: str, source: str) -> None:
         """Replace what is in a cell, with the keyboard."""
@@ -351,61 +380,6 @@ class Notebook:
                  panel.dispose();
                }"""
         )
-
-
-# Which cells a cell needs
-
-
-def needed_cells(cells: dict[str, str], wanted: list[str]) -> list[str]:
-    """The ids of `wanted` and of the cells whose names they use, and so on, in the lesson's order.
-
-    `cells` are a lesson's code cells, id to source. A name comes from the last cell before that
-    binds it; a function may also use a name that is bound between itself and the function's call.
-    A cell that only changes a value, as `numbers.append(3)` does, is not seen.
-    """
-    ids = list(cells)
-    names = [needed_and_bound(source) for source in cells.values()]
-    waiting, needed = [ids.index(id) for id in wanted], set()
-    while waiting:
-        place = waiting.pop()
-        if place in needed:
-            continue
-        needed.add(place)
-        for name in names[place][0]:
-            binding = [other for other in range(len(ids)) if name in names[other][1]]
-            before = [other for other in binding if other < place]
-            waiting += before[-1:] or binding[:1]
-    return [ids[place] for place in sorted(needed)]
-
-
-def needed_and_bound(source: str) -> tuple[set[str], set[str]]:
-    """The names that a cell expects to be there, and those that it leaves behind."""
-    needed: set[str] = set()
-    bound: set[str] = set()
-    for statement in ast.parse(source).body:
-        table = symtable.symtable(ast.unparse(statement), "a cell", "exec")
-        uses = {symbol.get_name() for symbol in table.get_symbols() if symbol.is_referenced()}
-        uses |= _globals_inside(table)
-        binds = {
-            symbol.get_name()
-            for symbol in table.get_symbols()
-            if symbol.is_assigned() or symbol.is_imported()
-        }
-        if not isinstance(statement, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
-            uses -= binds  # a loop binds its variable before it uses it
-        needed |= uses - bound
-        bound |= binds
-    return needed, bound
-
-
-def _globals_inside(table: symtable.SymbolTable) -> set[str]:
-    """The names of the cell that its functions and comprehensions use."""
-    inside: set[str] = set()
-    for child in table.get_children():
-        symbols = child.get_symbols()
-        inside |= {s.get_name() for s in symbols if s.is_global() and s.is_referenced()}
-        inside |= _globals_inside(child)
-    return inside
 
 
 # Pictures and sliders

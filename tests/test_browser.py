@@ -1,8 +1,8 @@
 """A learner's hour in a browser: a lesson opens, a slider moves, a check speaks, a grade appears.
 
-One JupyterLab and one browser serve all the tests here. Of a lesson, only its explorers are run,
-and the cells that they need: that every cell runs and gives what is stored is tested without a
-browser, by nbval. Before a release, run whole lessons here as well:
+One JupyterLab and one browser serve all the tests here. Of a lesson, its explorers are run, and the
+cells above them: that every cell runs and gives what is stored is tested without a browser, by
+nbval. Before a release, run whole lessons here as well:
 `COURSE_SAMPLE=all COURSE_SLOW_TESTS=1 COURSE_WHOLE_LESSONS=1 make test
 ARGS=tests/test_browser.py`.
 
@@ -20,6 +20,7 @@ import pytest
 
 from course_grading.sheets import notebooks
 from course_grading.specs import SHEETS, find
+from tools.pages.notebooks import asks
 
 pytestmark = pytest.mark.slow
 
@@ -102,15 +103,16 @@ def test_the_course_opens_at_the_first_lesson(lab):
 @pytest.mark.parametrize("name", LESSONS)
 def test_a_lesson_opens_unchanged_and_its_explorers_move(lab, name):
     lesson = open_unchanged(lab, f"notebooks/{name}.ipynb")
-    sources = {c["id"]: c["source"] for c in lesson.cells() if c["cell_type"] == "code"}
-    explorers = [id for id, source in sources.items() if "figures.explore(" in source]
+    code = [c for c in lesson.cells() if c["cell_type"] == "code"]
+    explorers = [c["id"] for c in code if "figures.explore(" in c["source"]]
     assert explorers
     if WHOLE_LESSONS:
         lesson.run_all()
+        assert lesson.not_run() == []
     else:
-        lesson.run_cells(browser.needed_cells(sources, explorers))
+        lesson.run_above(explorers[-1])  # as the line above each explorer says
+        lesson.run_cells(explorers[-1:])
     assert lesson.errors() == {}
-    assert lesson.not_run() == []
 
     for id in explorers:
         output = lesson.show(id).locator(".jp-OutputArea")
@@ -129,6 +131,24 @@ def test_a_lesson_opens_unchanged_and_its_explorers_move(lab, name):
     if "COURSE_SCREENSHOTS" in os.environ:
         lesson.photograph_all(name)
     lesson.close()
+
+
+@pytest.mark.grid
+@pytest.mark.parametrize("name", LESSONS)
+def test_no_answer_is_in_view_of_its_question_before_its_cell_is_run(lab, name):
+    """On the screen of a laptop, with the question a little below the top of the notebook."""
+    size = lab.page.viewport_size
+    lab.page.set_viewport_size({"width": 1440, "height": 900})
+    lesson = lab.open(f"notebooks/{name}.ipynb")
+    questions = [
+        c["id"] for c in lesson.cells() if c["cell_type"] == "markdown" and asks(c["source"])
+    ]
+    assert questions
+    seen = {id: found for id in questions if (found := lesson.open_outputs_below(id))}
+    lab.photograph(f"{name}-question")
+    lesson.close()
+    lab.page.set_viewport_size(size)
+    assert seen == {}
 
 
 @pytest.mark.parametrize("name, id, wrong, mistake, right", ANSWERS)

@@ -1,5 +1,6 @@
 """Lessons and solutions as files: what CONTRIBUTING.md asks of every cell and stored output."""
 
+import copy
 import json
 import re
 from pathlib import Path
@@ -12,6 +13,7 @@ from course_lab import zoo
 from course_lab.figures.explorer import MIME, MOST_SETTINGS
 from tools.pages import findings
 from tools.pages.claims import claims, page
+from tools.pages.notebooks import close_answers
 
 ROOT = Path(__file__).parents[1]
 LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -33,7 +35,8 @@ def outputs(cell):
 
 
 def lines(cell):
-    return [line for line in cell.source.splitlines() if line.strip()]
+    """Of code: without blank lines and comments."""
+    return [line for line in cell.source.splitlines() if not re.match(r"\s*(#|$)", line)]
 
 
 def folded(cell):
@@ -96,6 +99,26 @@ def test_what_stays_open_teaches(path):
         if not folded(cell):
             found = re.search(r"^(assert|finding\()", cell.source, re.MULTILINE)
             assert not found, (cell.id, found[0])
+
+
+@every_lesson
+def test_an_answer_is_closed_until_its_cell_is_run(path):
+    """What JupyterLab shows of a closed cell is its first line, so that gives nothing away."""
+    written = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    closed = copy.deepcopy(written)
+    close_answers(closed)
+    assert [c["metadata"] for c in written] == [c["metadata"] for c in closed]
+    for cell in cells(path):
+        if cell.cell_type == "code" and folded(cell):
+            first = cell.source.splitlines()[0]
+            assert first.startswith("# ") and not re.search(r"\d\.\d", first), (cell.id, first)
+
+
+@every_lesson
+def test_the_way_on_comes_before_what_is_optional(path):
+    titles = [c.source.splitlines()[0] for c in cells(path) if c.cell_type == "markdown"]
+    order = ["## Exercises", "## What you can now do", "## If you want more"]
+    assert [title for title in titles if title in order] == order[: 2 if "00_" in path.name else 3]
 
 
 @every_notebook

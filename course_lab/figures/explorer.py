@@ -22,6 +22,8 @@ PICTURE = {"width": "auto", "max_width": "100%", "align_self": "flex-start"}  # 
 SPOKEN = '<p role="status" style="position:absolute;width:1px;height:1px;overflow:hidden">{}</p>'
 MOST_SETTINGS = 150
 MIME = "application/vnd.course.settings"
+WAKE = "If the controls do not move: Run, Run All Above Selected Cell; then run this cell.\n"
+"""Over each explorer: what is stored of one is a still picture, and after a restart so is all."""
 
 Settings = list[dict[str, Any]]
 """Values of all controls by their names, once for each picture."""
@@ -69,6 +71,7 @@ def explore(
     metadata: dict[str, Any] = {"image/png": {"alt": words(start)}}
     if checked is not None:
         metadata[MIME] = checked
+    print(WAKE, end="")
     display(bundle(still, words(start)) | live, metadata=metadata, raw=True)
 
 

@@ -29,15 +29,16 @@ def lesson(tmp_path):
 def found(number="F1", seeds=(0, 1, 2)):
     records = [Measured(seed, 150, 0.5 + seed / 10, "exam", (0.5, 0.7)) for seed in seeds]
     control = [Measured(seed, 150, 0.25, "exam", (0.1, 0.5)) for seed in range(3)]
-    return Finding(number, "It holds.", {"ALiBi": records}, {"clipped": control, "a bag": 0.125})
+    beside = {"clipped": control, "a bag": 0.125}
+    return Finding(number, "It holds.", {"ALiBi": records}, beside, "share")
 
 
 def test_a_row_says_what_was_measured_and_where(lesson):
     line = page(lesson(found())).splitlines()[-1]
     assert line == (
-        "| F1 | It holds. | ALiBi: 0.60 ± 0.10 (seeds 0, 1, 2; 150 steps) | clipped: 0.25 ± 0.00 "
-        "(seeds 0, 1, 2; 150 steps)<br>a bag: 0.12<br>difference +0.300 ± 0.100 "
-        "(standard error over 2 passages) | "
+        "| F1 | It holds. | share:<br>ALiBi: 0.60 ± 0.10 (seeds 0, 1, 2; 150 steps) | "
+        "clipped: 0.25 ± 0.00 (seeds 0, 1, 2; 150 steps)<br>a bag: 0.12<br>difference +0.300 "
+        "(standard error 0.100, over 2 passages) | "
         "[04](../notebooks/04_lesson.ipynb), `cell-0` | not measured |"
     )
 

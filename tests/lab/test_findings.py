@@ -16,18 +16,19 @@ def shown(monkeypatch, *arguments, **control):
     """What `finding` displays."""
     displayed = []
     monkeypatch.setattr("IPython.display.display", lambda data, raw: displayed.append(data))
-    finding(*arguments, **control)
+    finding(*arguments, unit="bits per byte", **control)
     return displayed[0]
 
 
 def test_means_and_spreads_are_computed(monkeypatch):
     data = shown(monkeypatch, "F1", "It rises.", {"far": ROPE}, control={"home": HOME})
     text = data["text/markdown"]
-    assert "**F1.** It rises." in text
+    assert "<summary><b>F1.</b> It rises. <i>(evidence)</i></summary>" in text
+    assert "| bits per byte, mean over seeds ± half their range |" in text
     assert "| far | 4.10 ± 1.00 | seeds 0, 1, 2; 1000 steps |" in text
     assert "| home | 1.20 ± 0.00 | seeds 0, 1, 2; 1000 steps |" in text
     # 4.0 and 4.2 less 1.0 and 1.4, over the mean of the seeds
-    assert "passage by passage: +2.900 ± 0.100 (standard error over 2 passages)." in text
+    assert "passage by passage: +2.900 (standard error 0.100, over 2 passages)." in text
 
 
 def test_a_ceiling_needs_no_seeds(monkeypatch):
@@ -38,7 +39,7 @@ def test_a_ceiling_needs_no_seeds(monkeypatch):
 
 
 def test_what_is_stored_is_read_back():
-    one = Finding("F3", "So.", {"a": RIGHT}, {"b": RIGHT, "chance": 0.125})
+    one = Finding("F3", "So.", {"a": RIGHT}, {"b": RIGHT, "chance": 0.125}, "bits")
     again = read(one.stored())
     assert again.rows() == one.rows() and again.change() == one.change() == ""
     again.check()
@@ -75,20 +76,23 @@ def test_texts_stand_in_place_of_seeds(monkeypatch):
     dear, cheap = of_texts([2, 3, 4, 5, 6, 7]), of_texts([1.5, 2.5, 3.5, 4.5, 5.5, 6.6])
     data = shown(monkeypatch, "F4", "It costs.", {"dear": dear}, control={"cheap": cheap})
     text = data["text/markdown"]
-    assert "mean over texts" in text and "| dear | 4.50 ± 2.50 | texts text 0, text 1," in text
+    assert (
+        "mean over texts ± half their range" in text
+        and "| dear | 4.50 ± 2.50 | texts text 0, text 1," in text
+    )
     assert "steps" not in text
     # five times 0.5 and once 0.4: mean 0.4833, standard deviation 0.0408, over the root of 6
-    assert "text by text: +0.483 ± 0.017 (standard error over 6 texts)." in text
+    assert "text by text: +0.483 (standard error 0.017, over 6 texts)." in text
     assert [r.seed for r in read(data[findings.MIME]).records["dear"]] == [r.seed for r in dear]
 
 
 def test_fewer_than_six_texts_or_others_carry_nothing():
     six = of_texts([1, 2, 3, 4, 5, 6])
     with pytest.raises(FindingError, match="needs 6 different ones"):
-        Finding("F4", "It costs.", {"dear": six[:5]}, {"cheap": six[:5]}).check()
+        Finding("F4", "It costs.", {"dear": six[:5]}, {"cheap": six[:5]}, "bits").check()
     others = [record._replace(seed=f"other {record.seed}") for record in six]
     with pytest.raises(FindingError, match="measure both sides on all"):
-        Finding("F4", "It costs.", {"dear": six}, {"cheap": others}).check()
+        Finding("F4", "It costs.", {"dear": six}, {"cheap": others}, "bits").check()
 
 
 # What a released model says of a finding ---------------------------------------------------------
@@ -96,7 +100,9 @@ def test_fewer_than_six_texts_or_others_carry_nothing():
 
 def test_a_finding_says_which_others_it_answers():
     six = of_texts([1, 2, 3, 4, 5, 6])
-    one = Finding("F5", "It holds.", {"a": six}, {"b": six}, {"F1": "holds", "F2": "differs"})
+    one = Finding(
+        "F5", "It holds.", {"a": six}, {"b": six}, "bits", {"F1": "holds", "F2": "differs"}
+    )
     one.check()
     assert read(one.stored()).asks == {"F1": "holds", "F2": "differs"}
 
@@ -105,14 +111,14 @@ def test_a_finding_says_which_others_it_answers():
 def test_an_answer_of_another_kind_is_refused(asks):
     six = of_texts([1, 2, 3, 4, 5, 6])
     with pytest.raises(FindingError, match="F5 answers .* one of holds, differs, does not hold"):
-        Finding("F5", "It holds.", {"a": six}, {"b": six}, asks).check()
+        Finding("F5", "It holds.", {"a": six}, {"b": six}, "bits", asks).check()
 
 
 def test_the_page_gives_each_answer_with_its_number():
-    small = Finding("F1", "It rises.", {"far": RIGHT}, {"chance": 0.1})
+    small = Finding("F1", "It rises.", {"far": RIGHT}, {"chance": 0.1}, "bits")
     dear, cheap = of_texts([2, 3, 4, 5, 6, 7]), of_texts([1, 2, 3, 4, 5, 6.6])
-    large = Finding("F5", "It rises.", {"a": dear}, {"b": cheap}, {"F1": "differs"})
+    large = Finding("F5", "It rises.", {"a": dear}, {"b": cheap}, "bits", {"F1": "differs"})
     everywhere = [Found(one, "16_a_real_model.ipynb", "cell") for one in (small, large)]
     first, second = (one.row(everywhere)[-1] for one in everywhere)
-    assert (first, second) == ("differs (F5: +0.900 ± 0.100)", "is of one")
+    assert (first, second) == ("differs (F5: +0.900)", "is of one")
     assert everywhere[0].row(everywhere[:1])[-1] == "not measured"

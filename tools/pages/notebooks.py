@@ -22,12 +22,42 @@ def execute(path: Path, timeout: float = 120) -> None:
     )
     client.execute()
     normalised = normalise(notebook)
+    close_answers(normalised["cells"])
     for cell in normalised["cells"]:
         for output in cell.get("outputs", []):
             if output.get("name") == "stderr":
                 text = textwrap.shorten(as_text(output["text"]), 200)
                 raise NotebookError(f"cell {cell['id']!r} writes to stderr: {text}")
     write(path, normalised)
+
+
+def close_answers(cells: list[dict[str, Any]]) -> None:
+    """Close the stored outputs that answer a question: JupyterLab opens them when the cell is run.
+
+    These are the outputs after a text that asks something in its last paragraph, up to the next
+    text, or to the first text after an output where code comes before it.
+    """
+    waiting = answered = False
+    for cell in cells:
+        source = as_text(cell["source"])
+        if cell["cell_type"] == "markdown":
+            question = asks(source)
+            waiting = question or (waiting and not answered and not source.startswith("#"))
+            answered = answered and not question
+            continue
+        answered = answered or bool(cell["outputs"])
+        code_closed = cell["metadata"].get("jupyter", {}).get("source_hidden", False)
+        about = {k: v for k, v in cell["metadata"].items() if k not in ("jupyter", "collapsed")}
+        hidden = {"source_hidden": True} if code_closed else {}
+        if waiting and cell["outputs"]:
+            about["collapsed"] = True  # as JupyterLab writes it, in two ways
+            hidden["outputs_hidden"] = True
+        cell["metadata"] = about | ({"jupyter": hidden} if hidden else {})
+
+
+def asks(text: str) -> bool:
+    """Whether a text ends with a question; that of a lesson's head is the whole lesson's."""
+    return not text.startswith("# ") and "?" in text.strip().split("\n\n")[-1]
 
 
 def normalise(notebook: dict[str, Any]) -> dict[str, Any]:

@@ -44,8 +44,8 @@ def pages(lessons: Lessons, pictures: Pictures) -> dict[str, str]:
 def of_finding(found: Found, everywhere: list[Found], lessons: Lessons, pictures: Pictures) -> str:
     """The page of a finding."""
     page = f"findings/{found.finding.number}"
-    shown = found.finding.shown().removeprefix(f"**{found.finding.number}.** ")
-    blocks = [f"{APART}# {found.finding.number}", shown]
+    one = found.finding
+    blocks = [f"{APART}# {one.number}", one.sentence, one.evidence()]
     if not found.finding.of_texts:
         blocks.append(f"In a released model: {found.asked(everywhere)}.")
     drawn = picture_html(bars(found.finding), "The numbers of the table.", page, pictures)

@@ -16,6 +16,7 @@ from pictures import Pictures, english_alt, picture_html
 from words import ENGLISH, Words
 
 from course_lab.figures.doors import DOORS, doors_alt, narrow_doors
+from course_lab.figures.explorer import WAKE
 from course_lab.figures.style import png
 
 Cell = Mapping[str, Any]
@@ -52,14 +53,26 @@ def lesson(
             if re.match("finding|claim", cell["id"]) or _is_finding(cell):
                 blocks.append(raw(f'<span id="{anchor(cell["id"])}"></span>'))
             blocks += closed_code(source, words) if closed else [code(source)]
-            blocks += [
+            said = [
                 block
                 for output in joined(cell["outputs"])
                 if (
                     block := output_block(output, cell["id"], file, source_address, pictures, words)
                 )
             ]
+            blocks += answer(said, words) if _answers(cell) and said else said
     return page_of(blocks)
+
+
+def _answers(cell: Cell) -> bool:
+    """Whether the cell's output answers a question of the text, and waits for a guess."""
+    return bool(cell["metadata"].get("jupyter", {}).get("outputs_hidden"))
+
+
+def answer(blocks: Sequence[str], words: Words) -> list[str]:
+    """What a reader opens with a click, without scripts, after a guess."""
+    opening = f'<details class="answer"><summary>{words.answer}</summary>'
+    return [raw(opening), *blocks, raw("</details>")]
 
 
 def anchor(cell_id: str) -> str:
@@ -105,6 +118,8 @@ def output_block(
     """
     page = words.folder + PAGES[file]
     if output["output_type"] == "stream" and output["name"] == "stdout":
+        if "".join(output["text"]) == WAKE:  # a page's explorers need no kernel
+            return ""
         return raw(f'<pre class="output">{html.escape("".join(output["text"]))}</pre>')
     data = output.get("data", {})
     if "image/png" in data:
@@ -120,18 +135,25 @@ def output_block(
         doors = narrow(english_alt(about))
         return raw(picture_html(picture, about["alt"], page, pictures, doors))
     if "text/markdown" in data:
-        said = re.sub(
-            r"^\*\*(F\d+)\.\*\*", r"**[\1](../docs/findings.md).**", "".join(data["text/markdown"])
-        )
-        linked = with_page_links(said, file, source_address, words)
-        opening = f'<div class="output finding"{words.english}>'
-        return "\n\n".join([raw(opening), linked, raw("</div>")])
+        return finding("".join(data["text/markdown"]), file, source_address, words)
     if set(data) == {"text/plain"} and "it/s]" in "".join(data["text/plain"]):
         return ""
     raise ValueError(
         f"{file}, cell {cell_id}: an output of {sorted(data) or output['output_type']} has no "
         "form on a page yet: give it one in tools/site/notebooks.py"
     )
+
+
+def finding(shown: str, file: str, source_address: str, words: Words) -> str:
+    """A finding's line, which opens to its evidence and a link to the finding's own page."""
+    summary, _, evidence = shown.removesuffix("</details>").partition("</summary>")
+    number = re.search(r"<b>(F\d+)\.</b>", summary)
+    if not number:
+        raise ValueError(f"{file}: a finding shows its number first, got {summary[:60]!r}")
+    opening = summary.replace("<details>", f'<details class="output finding"{words.english}>')
+    body = f"{evidence.strip()}\n\n[{number[1]}](../docs/findings.md)"
+    linked = with_page_links(body, file, source_address, words)
+    return "\n\n".join([raw(f"{opening}</summary>"), linked, raw("</details>")])
 
 
 @cache

@@ -41,6 +41,8 @@ class Words(NamedTuple):
     """Between the items of a row."""
 
     closed_code: str
+    answer: str
+    """Over what answers a question of the text."""
     how_to_do: str
     hint: str
     controls: str
@@ -72,6 +74,7 @@ ENGLISH = Words(
     colon=": ",
     comma=", ",
     closed_code="Code of this step, {lines} line{s}",
+    answer="Guess first, then open",
     how_to_do=(
         ":::{{admonition}} How to do these exercises\n"
         "This page is for reading. You write and check your answers in JupyterLab, in a copy of "
@@ -91,6 +94,8 @@ ENGLISH = Words(
         "picture": "Picture",
         "showCode": "Show all code",
         "hideCode": "Hide the code of pictures and checks",
+        "showAnswers": "Show all answers",
+        "hideAnswers": "Close the answers, to guess first",
         "isNow": "“{label}” is now {text}",
         "and": " and ",
         "movedAlong": "This page has no picture of that combination, so {moved}.",
@@ -134,6 +139,7 @@ CHINESE = Words(
     colon="：",
     comma="、",
     closed_code="这一步的代码，{lines} 行",
+    answer="先猜一猜，再打开",
     how_to_do=(
         ":::{{admonition}} 怎样做这些练习\n"
         "这一页供阅读。请在课程副本的 JupyterLab 里作答和检查：打开 `zh/{file}`。提示为英文。\n\n"
@@ -163,6 +169,8 @@ CHINESE = Words(
         "picture": "图",
         "showCode": "显示全部代码",
         "hideCode": "收起画图和检查的代码",
+        "showAnswers": "显示全部答案",
+        "hideAnswers": "收起答案，先猜一猜",
         "isNow": "“{label}”现在是 {text}",
         "and": "，",
         "movedAlong": "这一页没有这个组合的图，因此{moved}。",

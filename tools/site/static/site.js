@@ -17,31 +17,38 @@ function reachable() {
 reachable();
 addEventListener("resize", reachable);
 
-// Print shows the hints as they are on the screen, and every picture, seen or not.
+// Print shows the hints as they are on the screen, every picture, seen or not, and every answer.
+const answers = document.querySelectorAll("details.answer");
+let waiting = [];
 addEventListener("beforeprint", () => {
   for (const picture of document.querySelectorAll("img[loading=lazy]")) picture.loading = "eager";
+  waiting = [...answers].filter((one) => !one.open);
+  for (const one of waiting) one.open = true;
+});
+addEventListener("afterprint", () => {
+  for (const one of waiting) one.open = false;
 });
 
-// A button below the title opens the code of all steps, or closes it again.
-function offerAllCode() {
-  const steps = document.querySelectorAll("details.closed-code");
+// A button below the title opens all of these, or closes them again, and tells `chosen` which.
+function offerAll(folds, show, hide, chosen = () => {}) {
   const title = document.querySelector("article h1");
-  if (!steps.length || !title) return;
+  if (!folds.length || !title) return;
   const button = document.createElement("button");
-  button.className = "all-code";
+  button.className = "open-all";
   button.lang = document.documentElement.lang; // also on a page that is not translated
   const label = () => {
-    const open = [...steps].every((step) => step.open);
-    button.textContent = open ? WORDS.hideCode : WORDS.showCode;
+    const open = [...folds].every((fold) => fold.open);
+    button.textContent = open ? hide : show;
     return open;
   };
   button.addEventListener("click", () => {
     const open = label();
-    for (const step of steps) step.open = !open;
+    for (const fold of folds) fold.open = !open;
     label();
+    chosen(!open);
   });
-  for (const step of steps) {
-    step.addEventListener("toggle", () => {
+  for (const fold of folds) {
+    fold.addEventListener("toggle", () => {
       label();
       reachable();
     });
@@ -50,4 +57,16 @@ function offerAllCode() {
   title.after(button);
 }
 
-offerAllCode();
+// Whoever reads with all answers open does so on every page. A browser may refuse to remember it.
+function remembered(name, value) {
+  try {
+    if (value === undefined) return localStorage.getItem(name) === "open";
+    localStorage.setItem(name, value ? "open" : "closed");
+  } catch {
+    return false;
+  }
+}
+
+if (remembered("answers")) for (const one of answers) one.open = true;
+offerAll(answers, WORDS.showAnswers, WORDS.hideAnswers, (open) => remembered("answers", open));
+offerAll(document.querySelectorAll("details.closed-code"), WORDS.showCode, WORDS.hideCode);
