@@ -151,6 +151,9 @@ class Decoder(nn.Module):
     or None, or None. They have no weights, so a layer's `attention.window` may be changed in a
     trained model, too. The cache keeps the keys that they hide. With `sinks`, each layer learns a
     logit for each head, from 0 on. Raises ValueError for a window below 1.
+
+    A scheme without weights, such as RoPE or ALiBi, leaves nothing in `state_dict`: weights load
+    into a decoder with any such scheme, so keep its name beside them.
     """
 
     def __init__(
