@@ -1,4 +1,4 @@
-"""The last cell of an exercise notebook: grade it from inside JupyterLab."""
+"""The last code cell of an exercise notebook: grade it from inside JupyterLab."""
 
 from __future__ import annotations
 

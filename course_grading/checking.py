@@ -84,12 +84,15 @@ def _graded() -> bool:
 
 
 def hint(name: str) -> None:
-    """Print the next hint; after the last one, the last one again."""
+    """Print the next hint; after the last one, the last one again; after a pass, none."""
     if _graded():
         return
     from course_grading.specs import find
 
     exercise = find(name)
+    if exercise.slug in _tried and _tried[exercise.slug].verdict == "passed":
+        print(f"{exercise.number} has passed: no hint is needed.")
+        return
     given = min(_hints_given.get(exercise.slug, 0) + 1, len(exercise.hints))
     _hints_given[exercise.slug] = given
     text = f"hint {given} of {len(exercise.hints)}: {exercise.hints[given - 1]}"

@@ -175,6 +175,13 @@ def test_an_answer_is_saved_checked_and_graded(lab, tmp_path, name, id, wrong, m
     assert "Traceback" not in words
     assert browser.is_painted(says.locator("img"))
     lab.photograph(f"{name}-failing-check")
+    hints = f"{notebooks.HINTS}{exercise.slug}"
+    closed = notebook.show(hints).locator(".jp-Placeholder-content")
+    assert closed.inner_text().startswith(f"# Run this cell for a hint to {id}")
+    notebook.run_cells([hints])
+    hinted = notebook.show(hints).locator(".jp-OutputArea-output")
+    assert hinted.inner_text().startswith("hint 1 of ")
+    lab.photograph(f"{name}-hint")
 
     notebook.type_into(answer, right)
     notebook.run(answer)

@@ -234,7 +234,7 @@ def _tensor_problem(right: Right, got: Any) -> Problem | None:
     wanted, given = (short(tensor[differing.where].item()) for tensor in (expected, got))
     shown = expected.to(got.dtype) if _inexact(got.dtype) else expected
     message = (
-        f"{_expected_got(shown, got).says}\n"
+        f"{_row_expected_got(shown, got, differing.where)}\n"
         f"  first differs at {list(differing.where)}: expected {wanted}, got {given}\n"
         f"  off by {differing.error:.2g} there (allowed {differing.allowed:.1g})"
     )
@@ -246,6 +246,39 @@ def _tensor_problem(right: Right, got: Any) -> Problem | None:
     size = exact.abs().nan_to_num(0, 0, 0).max().item()
     off = differing.error / size if size else 1.0
     return Problem(message, pictured=(expected, got), off=off, numbers=True)
+
+
+FEW = 12
+"""Numbers of a tensor that is shown whole: of a larger one, some of the row that differs are."""
+WIDE = 72
+"""Characters for the numbers of a row."""
+
+
+def _row_expected_got(expected: Tensor, got: Tensor, where: tuple[int, ...]) -> str:
+    """Both as they are if they are small; else what stands around the first difference."""
+    if expected.numel() <= FEW:
+        return _expected_got(expected, got).says
+    *row, column = where
+    here = f"row {row} of " if row else ""
+    pair = [tensor[tuple(row)].tolist() for tensor in (expected, got)]
+    for digits in (4, 6, 9, 17):  # as many as show the difference
+        lines = [[_rounded(number, digits) for number in numbers] for numbers in pair]
+        if lines[0][column] != lines[1][column]:
+            break
+    width = 1 + max(len(text) for line in lines for text in line[max(0, column - FEW) :][: 2 * FEW])
+    size = min(FEW, WIDE // width)
+    begin = max(0, min(column - size // 2, len(lines[0]) - size))
+    one, other = (
+        "... " * (begin > 0)
+        + " ".join(text.rjust(width - 1) for text in line[begin : begin + size])
+        + " ..." * (begin + size < len(line))
+        for line in lines
+    )
+    return f"  in {here}a {short(got)}:\n  expected  {one}\n  got       {other}"
+
+
+def _rounded(number: Any, digits: int) -> str:
+    return f"{number:.{digits}g}" if isinstance(number, (float, complex)) else str(number)
 
 
 def _dtype_suffices(expected: torch.dtype, got: torch.dtype) -> bool:

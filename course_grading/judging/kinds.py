@@ -69,9 +69,9 @@ def _readable(outcome: Any) -> bool:
     )
 
 
-def _failed(message: str, mistake: Mistake | None, **more: Any) -> Verdict:
+def _failed(message: str, mistake: Mistake | None, also: str = "", **more: Any) -> Verdict:
     if mistake:
-        message += f"\nLikely mistake: {mistake.name}. {mistake.why}"
+        message += f"\nLikely mistake: {mistake.name}. {mistake.why}{also}"
     return Verdict("failed", message=message, mistake=mistake.name if mistake else None, **more)
 
 
@@ -210,28 +210,30 @@ class Functions(Kind[F]):
         problems = [find_problem(exercise, *one) for one in zip(right, outcomes, strict=True)]
         if not any(problems):
             return Verdict("passed", exercise.points)
-        first = _to_show(problems)
+        first = _to_show(right, problems)
         problem = problems[first]
         assert problem
         arguments = ", ".join(f"{name}={short(value)}" for name, value in right[first].case.items())
         message = f"{exercise.name}({arguments})\n{problem.says}"
         mistaken = partial(self._mistaken, questions, outcomes)
-        mistake = naming.named_mistake(exercise, mistaken(), right, outcomes, problems)
+        mistake = naming.named_mistake(exercise, mistaken, right, outcomes, problems)
+        also = naming.not_refused(right, problems)
         if mistake:
-            return _failed(message, mistake, pictured=problem.pictured)
+            return _failed(message, mistake, also, pictured=problem.pictured)
         fact = naming.fact_of(exercise, right, outcomes, problems)
         if fact and fact.name == facts.FEW_DIGITS:
-            also = naming.trait_of(exercise, right, problems)
-            fact = Fact(also.name, f"{fact.why} {also.why}") if also else fact
+            trait = naming.trait_of(exercise, right, problems)
+            fact = Fact(trait.name, f"{fact.why} {trait.why}") if trait else fact
         if fact is None and (
-            here := naming.mistake_of_this_call(exercise, mistaken(), right, outcomes, first)
-        ):
-            message += (
-                f"\nIn this call your answer gives what this mistake gives: {here.name}. {here.why}"
-                "\nIn another call it gives something else: mend this first, and check again."
+            here := naming.mistake_of_this_call(
+                exercise, mistaken(), right, outcomes, problems, first
             )
+        ):
+            message += f"\n{here}"
         elif fact := fact or naming.trait_of(exercise, right, problems):
-            message += f"\n{fact.why}"
+            message += f"\n{fact.why}{also}"
+        else:
+            message += also
         name = fact.name if fact else None
         return Verdict("failed", message=message, mistake=name, pictured=problem.pictured)
 
@@ -262,9 +264,16 @@ SMALL = 1e-3
 """A share of the largest number, below which an error is hard to see in what is shown."""
 
 
-def _to_show(problems: list[Problem | None]) -> int:
-    """The first call that went wrong; if it did by little, the one that is furthest off."""
-    failing = {place: problem for place, problem in enumerate(problems) if problem}
+def _to_show(right: list[Truth], problems: list[Problem | None]) -> int:
+    """The first call that went wrong; if it did by little, the one that is furthest off.
+
+    One that should have been refused is shown if nothing else went wrong.
+    """
+    failing = {
+        place: problem
+        for place in naming.but_for_refusals(right, problems)
+        if (problem := problems[place])
+    }
     first = min(failing)
     if failing[first].off >= SMALL:
         return first

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from course_grading.exercise import Function, Mistake
-from course_grading.exercise.values import decode
+from course_grading.exercise.values import ROUNDINGS, decode
 from course_grading.judging import facts
 from course_grading.judging.asking import Outcome
 from course_grading.judging.comparing import (
@@ -31,7 +31,7 @@ Mistaken = tuple[Mistake, list[Outcome]]
 
 def named_mistake(
     exercise: Function,
-    mistaken: Iterable[Mistaken],
+    mistaken: Callable[[], Iterable[Mistaken]],
     right: list[Truth],
     outcomes: list[Outcome],
     problems: list[Problem | None],
@@ -39,8 +39,53 @@ def named_mistake(
     """The mistake that does what the learner's answer does.
 
     It passes the cases that the answer passes, and fails the others in the same way, with the same
-    values. An exception is not enough: anything may have raised it. Two are: a ValueError where the
-    task asks for some, and what the evidence of a design raises, since that says where.
+    values. If none does, and a call that must be answered went wrong, those calls do not count that
+    the answer ought to have refused: to refuse is a thing by itself, and the first to be forgotten.
+    """
+    found = _named(exercise, mistaken(), right, outcomes, problems)
+    places = but_for_refusals(right, problems)
+    if found or len(places) == len(right):
+        return found
+    of_places = ((mistake, _at(places, theirs)) for mistake, theirs in mistaken())
+    return _named(exercise, of_places, *(_at(places, one) for one in (right, outcomes, problems)))
+
+
+def but_for_refusals(right: list[Truth], problems: list[Problem | None]) -> list[int]:
+    """The calls without those that should have been refused and were not.
+
+    All calls, if nothing else went wrong.
+    """
+    refused = ["raised" in truth.outcome for truth in right]
+    wrong = [bool(problem) for problem in problems]
+    if not any(one and not other for one, other in zip(wrong, refused, strict=True)):
+        return list(range(len(right)))
+    return [place for place in range(len(right)) if not (wrong[place] and refused[place])]
+
+
+def not_refused(right: list[Truth], problems: list[Problem | None]) -> str:
+    """What to say of a refusal that was forgotten, beside what else went wrong; else ""."""
+    places = but_for_refusals(right, problems)
+    forgotten = [right[place] for place in range(len(right)) if place not in places]
+    if not forgotten:
+        return ""
+    return f"\nElsewhere it should raise ValueError ({forgotten[0].outcome['message']})."
+
+
+def _at(places: list[int], column: list[Any]) -> list[Any]:
+    return [column[place] for place in places]
+
+
+def _named(
+    exercise: Function,
+    mistaken: Iterable[Mistaken],
+    right: list[Truth],
+    outcomes: list[Outcome],
+    problems: list[Problem | None],
+) -> Mistake | None:
+    """The mistake that does what the answer does in these cases.
+
+    An exception is not enough: anything may have raised it. Two are: a ValueError where the task
+    asks for some, and what the evidence of a design raises, since that says where.
     """
     telling = {"ValueError"} if any("raised" in truth.outcome for truth in right) else set()
     telling |= set() if exercise.one_right_value else {"RuntimeError"}
@@ -69,36 +114,62 @@ def mistake_of_this_call(
     mistaken: Iterable[Mistaken],
     right: list[Truth],
     outcomes: list[Outcome],
+    problems: list[Problem | None],
     at: int,
-) -> Mistake | None:
-    """The one mistake that gives what the answer gives in the call that is shown.
+) -> str:
+    """Of the one mistake that gives what the answer gives in the call that is shown, if there is.
 
     Two mistakes at once do elsewhere what neither of them does. Of an exception nothing is said,
     nor of a yes or no, which many give, and nothing where two mistakes give the same.
     """
     if "raised" in outcomes[at] or "raised" in right[at].outcome:
-        return None
+        return ""
     if not exercise.one_right_value or not _many_values(decode(outcomes[at]["value"])):
-        return None
+        return ""
     same = []
     for mistake, theirs in mistaken:
         wrong = theirs[at]
         problem = "raised" not in wrong and find_problem(exercise, right[at], wrong)
         if problem and _same_failure(exercise, right[at], wrong, outcomes[at]):
-            same.append((mistake, wrong))
-    if len(same) != 1 or not _same_numbers(exercise, right[at], same[0][1], outcomes[at]):
-        return None
-    return same[0][0]
+            same.append((mistake, theirs))
+    if len(same) != 1 or not _same_numbers(exercise, right[at], same[0][1][at], outcomes[at]):
+        return ""
+    [(here, theirs)] = same
+    another = any(
+        problem
+        and not (
+            find_problem(exercise, truth, wrong) and _same_failure(exercise, truth, wrong, one)
+        )
+        for truth, wrong, one, problem in zip(right, theirs, outcomes, problems, strict=True)
+    )
+    return (
+        f"Here your answer makes this mistake: {here.name}. {here.why}\n"
+        f"{ANOTHER if another else ELSEWHERE_RIGHT}"
+    )
+
+
+ANOTHER = "It makes another one elsewhere; mend this one first."
+ELSEWHERE_RIGHT = "In other calls it does not make it."
 
 
 def _same_numbers(exercise: Function, truth: Truth, wrong: Outcome, outcome: Outcome) -> bool:
     """Whether an outcome is as near to a wrong one as a right answer is to the reference.
 
-    Two answers that are off by little, each in its own way, are alike to a few digits.
+    Two answers that are off by little, each in its own way, are alike to a few digits. If both are
+    far off, they may be as near as two ways to compute the same.
     """
     theirs, got = decode(wrong["value"]), decode(outcome["value"])
     as_theirs = Right(theirs, widened(theirs), truth.scale, exercise.roundings)
-    return disagreement(as_theirs, got) is None
+    if disagreement(as_theirs, got) is None:
+        return True
+    usual = max(ROUNDINGS, exercise.roundings)
+    far = replace(truth.right(exercise), roundings=FAR * usual)
+    near = replace(as_theirs, roundings=usual)
+    return disagreement(near, got) is None and all(disagreement(far, v) for v in (theirs, got))
+
+
+FAR = 1000
+"""Times the roundings that two ways to compute a number differ by."""
 
 
 def _many_values(value: Any) -> bool:
@@ -147,7 +218,9 @@ def _same_but_for_rounding(exercise: Function, truth: Truth, theirs: Any, got: A
 def fact_of(
     exercise: Function, right: list[Truth], outcomes: list[Outcome], problems: list[Problem | None]
 ) -> Fact | None:
-    """What is true of an answer that no mistake describes."""
+    """What is true of an answer that no mistake describes, but for refusals that it forgot."""
+    places = but_for_refusals(right, problems)
+    right, outcomes, problems = (_at(places, one) for one in (right, outcomes, problems))
     failing = [
         (truth, outcome)
         for truth, outcome, problem in zip(right, outcomes, problems, strict=True)

@@ -19,7 +19,7 @@ from course_grading.judging.forbidden import (
     reads_grader,
     shortcut,
 )
-from course_grading.sheets.notebooks import BUTTON, Cell
+from course_grading.sheets.notebooks import BUTTON, HINTS, Cell
 from course_grading.verdicts import Verdict
 
 NOT_ATTEMPTED = "`{name}` is still to be written."
@@ -186,11 +186,16 @@ def _to_run(
     """Set-up, the learner's cells, and checks; a check whose answer stands in no slot is last."""
     runs = []
     for one in placed:
-        setup = one.role == "other" and one.cell.id != BUTTON
+        setup = one.role == "other" and not _only_for_the_learner(one.cell)
         check = one.role == "check" and one.exercise in asked - without_slot
         if setup or check or one in written:
             runs.append(one)
     return runs + [one for one in placed if one.role == "check" and one.exercise in without_slot]
+
+
+def _only_for_the_learner(cell: Cell) -> bool:
+    """Whether a released cell has nothing that an answer could need."""
+    return cell.id == BUTTON or cell.id.startswith(HINTS)
 
 
 def _is_stub(one: Placed, stubs: list[str]) -> bool:

@@ -16,6 +16,8 @@ from course_lib.errors import CourseError
 BUTTON = "grade-button"
 AFTERWARDS = "afterwards-"
 """Cells with such an id answer "If you want more". They stand in the solutions alone."""
+HINTS = "hints-"
+"""Closed cells with such an id give hints. They stand in learners' sheets alone."""
 LARGEST = 8_000_000
 """Bytes of a notebook; a sheet with all its outputs has less than one million."""
 MOST_CELLS = 10_000

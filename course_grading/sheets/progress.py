@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from course_grading.exercise import Exercise, numbered
 from course_grading.sheets.notebooks import as_text
 from course_grading.sheets.release import counted
+from course_grading.sheets.routes import SHORT_ROUTES, numbers
 from course_lab.command_line import home
 
 COPIES = ".ipynb_checkpoints"
@@ -83,7 +84,7 @@ def progress_lines(
     outcomes |= tried
     return [
         *_of_lessons(folder, sheets), *_of_exercises(sheets, outcomes),
-        _next(folder, sheets, outcomes),
+        *_next(folder, sheets, outcomes),
     ]  # fmt: skip
 
 
@@ -108,18 +109,80 @@ def _of_exercises(
     return [f"exercises checked: {len(said)} of {len(everything)}, {got} of {every}", *said]
 
 
+def _open(
+    sheets: Mapping[str, Sequence[Exercise]], outcomes: Mapping[str, LastCheck]
+) -> dict[str, list[Exercise]]:
+    """The exercises not passed yet in each sheet in which one was passed or failed."""
+    begun = {
+        name: [exercise for exercise in exercises if not _passed(exercise, outcomes)]
+        for name, exercises in sheets.items()
+        if any(_tried(exercise, outcomes) for exercise in exercises)
+    }
+    return {name: left for name, left in begun.items() if left}
+
+
+def _tried(exercise: Exercise, outcomes: Mapping[str, LastCheck]) -> bool:
+    """Whether something was handed to its check: a stub is no answer."""
+    return exercise.slug in outcomes and outcomes[exercise.slug].verdict != "not attempted"
+
+
+def _passed(exercise: Exercise, outcomes: Mapping[str, LastCheck]) -> bool:
+    return exercise.slug in outcomes and outcomes[exercise.slug].verdict == "passed"
+
+
 def _next(
     folder: Path, sheets: Mapping[str, Sequence[Exercise]], outcomes: Mapping[str, LastCheck]
-) -> str:
-    """The first exercise that is open in the sheet of the furthest lesson, else a lesson."""
-    names, seen = list(sheets), opened(folder)
-    if not seen:
-        return f"next: lesson {_title(folder, names[0])}"
-    for exercise in sheets[seen[-1]]:
-        if outcomes.get(exercise.slug, LastCheck("", 0)).verdict != "passed":
-            return f"next: exercise {exercise.number}, {exercise.title}"
-    ahead = names[names.index(seen[-1]) + 1 :]
-    return f"next: lesson {_title(folder, ahead[0])}" if ahead else "next: nothing, that was all"
+) -> list[str]:
+    """What was begun and left open, and then the lessons after the last one with a pass.
+
+    A lesson that was only opened changes nothing: one may look into any.
+    """
+    begun = _open(sheets, outcomes)
+    passed = [n for n, those in sheets.items() if any(_passed(one, outcomes) for one in those)]
+    if not begun:
+        return _lessons(folder, sheets, outcomes, passed, "next")
+    lines = ["begun and left open:"]
+    for name, left in begun.items():
+        says = [f"{e.number} (failed)" if _tried(e, outcomes) else e.number for e in left]
+        lines.append(f"  {name[:2]}    {', '.join(says)}")
+    first = next(iter(begun.values()))[0]
+    lines.append(f"next: exercise {first.number}, {first.title}")
+    return lines + (_lessons(folder, sheets, outcomes, passed, "then") if passed else [])
+
+
+def _lessons(
+    folder: Path,
+    sheets: Mapping[str, Sequence[Exercise]],
+    outcomes: Mapping[str, LastCheck],
+    passed: Sequence[str],
+    word: str,
+) -> list[str]:
+    """The next lesson in order, and those of the short routes where they go on to another.
+
+    Of routes that are not begun, their first lesson, as long as lesson 00 is the last one passed.
+    """
+    names = list(sheets)
+    left = [n for n in names if not all(_passed(one, outcomes) for one in sheets[n])]
+    last = names.index(passed[-1]) if passed else -1
+    ahead = [name for name in left if names.index(name) > last and name not in passed]
+    in_order = (ahead or [name for name in left if name not in passed] or [""])[0]
+    if not in_order:
+        return [] if left else ["next: nothing, that was all"]
+    found: dict[str, list[str]] = {in_order: []}
+    for route, stops in SHORT_ROUTES.items():
+        on_route = [name for name in names if int(name[:2]) in numbers(stops)]
+        if last <= 0 or names[last] in on_route:
+            for name in [name for name in on_route if name in ahead][:1]:
+                found.setdefault(name, []).append(route)
+    lines: list[str] = []
+    for name, routes in found.items():
+        ways = " and ".join(f'"{route}"' for route in routes)
+        if not lines:
+            also = f", also on the short route {ways}" if routes else ""
+            lines.append(f"{word}: lesson {_title(folder, name)}{also}")
+        else:
+            lines.append(f"  on the short route {ways}: lesson {_title(folder, name)}")
+    return lines
 
 
 def _title(folder: Path, name: str) -> str:

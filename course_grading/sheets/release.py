@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from course_grading.exercise.domain import inputs
 from course_grading.sheets.notebooks import (
     AFTERWARDS,
     BUTTON,
+    HINTS,
     Cell,
     NotebookError,
     as_notebook,
@@ -27,7 +28,7 @@ BEGIN, END, PLACE = "### BEGIN SOLUTION", "### END SOLUTION", "# YOUR CODE HERE"
 
 
 def generate(solution: Path, exercises: Mapping[str, Exercise]) -> dict[str, Any]:
-    """The notebook that learners get: no solutions, no outputs.
+    """The notebook that learners get: no solutions, no outputs, and a cell for hints at each check.
 
     Raises NotebookError if the solution is not as an exercise notebook must be.
     """
@@ -38,7 +39,21 @@ def generate(solution: Path, exercises: Mapping[str, Exercise]) -> dict[str, Any
     ]
     if problems := faults(cells, exercises):
         raise NotebookError("; ".join(problems))
-    return as_notebook(cells)
+    return as_notebook(list(_with_hints(cells, exercises)))
+
+
+def _with_hints(cells: list[Cell], exercises: Mapping[str, Exercise]) -> Iterator[Cell]:
+    """The cells, and below each check a closed one. JupyterLab shows the first line of its code."""
+    for cell in cells:
+        yield cell
+        if cell.role == "check":
+            exercise = exercises[cell.exercise]
+            source = HINT.format(number=exercise.number, slug=exercise.slug)
+            closed = {"jupyter": {"source_hidden": True}}
+            yield Cell(f"{HINTS}{exercise.slug}", source, metadata=closed)
+
+
+HINT = '# Run this cell for a hint to {number}, and again for the next one.\nhint("{slug}")'
 
 
 def write_specs_into(solution: Path, exercises: Mapping[str, Exercise]) -> bool:
@@ -88,7 +103,6 @@ def _with_spec(cell: Cell, exercises: Mapping[str, Exercise], in_sheet: list[Exe
         source = HEADLINE.sub(lambda _: headline(task), source, count=1)
     elif cell.id == "title" and in_sheet:
         source = TOTALS.sub(lambda found: totals(in_sheet, found[1]), source, count=1)
-        source = re.sub(r'hint\("[\d.]+"\)', f'hint("{in_sheet[0].number}")', source)
     return replace(cell, source=source)
 
 
@@ -149,8 +163,8 @@ def faults(cells: list[Cell], exercises: Mapping[str, Exercise]) -> list[str]:
     problems = [
         f"cell id {name!r} occurs twice" for name in sorted(set(ids)) if ids.count(name) > 1
     ]
-    if not ids or ids[-1] != BUTTON:
-        problems.append(f"the last cell must have the id {BUTTON!r}")
+    if [cell.id for cell in cells if cell.kind == "code"][-1:] != [BUTTON]:
+        problems.append(f"the last cell of code must have the id {BUTTON!r}")
     for cell in cells:
         slug = cell.exercise
         if not slug:

@@ -11,6 +11,7 @@ from typing import Any
 from course_grading.exercise import Exercise
 from course_grading.sheets.notebooks import as_text, write, write_text
 from course_grading.sheets.release import NUMBER_WORDS, counted
+from course_grading.sheets.routes import numbers
 
 LINE = re.compile(r"\[\w+ exercises?\]\((\.\./exercises/\w+\.ipynb)\), \d+ minutes")
 HEAD = re.compile(r"^\*Minutes: \d+\b", re.MULTILINE)
@@ -101,9 +102,3 @@ def write_into_readme(readme: Path, sheets: Sheets) -> bool:
     if text != before:
         write_text(readme, text)
     return text != before
-
-
-def numbers(text: str) -> list[int]:
-    """Of "08 to 10, 13": 8, 9, 10, 13."""
-    ends = [re.findall(r"\d+", part) for part in text.split(",")]
-    return [n for end in ends for n in range(int(end[0]), int(end[-1]) + 1)]

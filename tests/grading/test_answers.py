@@ -101,7 +101,10 @@ def test_a_test_that_refuses_every_version_is_not_told_one_cause(slug: str) -> N
 
 
 def _is_true(exercise: Exercise, questions: list[Any], outcomes: list[Outcome], name: str) -> bool:
-    """Whether an answer did what a mistake of this name does; where both had to refuse, how."""
+    """Whether an answer did what a mistake of this name does; where both had to refuse, how.
+
+    A refusal that the answer forgot is a fault beside the mistake, unless it is the only one.
+    """
     if exercise.kind in ("predict", "measure"):
         return True  # a number is near one mistake or another
     named = [mistake for mistake in exercise.mistakes if mistake.name == name]
@@ -113,13 +116,18 @@ def _is_true(exercise: Exercise, questions: list[Any], outcomes: list[Outcome], 
     if exercise.kind == "test":
         refused = [[one == RAISED for one in column] for column in (mine, *theirs)]
         return refused[0] in refused[1:]
+    answered = [place for place, wanted in enumerate(right) if wanted is not RAISED]
+    forgotten = [n for n, one in enumerate(right) if one is RAISED and mine[n] is not RAISED]
+    wrong = any(mine[n] is RAISED or not _alike(mine[n], right[n]) for n in answered)
+    beside = forgotten if wrong else []
     return any(
         all(
-            (one is RAISED) == (other is RAISED) if wanted is RAISED else _alike(one, other)
-            for wanted, one, other in zip(right, mine, column, strict=True)
+            (mine[n] is RAISED) == (column[n] is RAISED) if n not in answered
+            else _alike(mine[n], column[n])
+            for n in range(len(right)) if n not in beside
         )
         for column in theirs
-    )
+    )  # fmt: skip
 
 
 RAISED = "raised"

@@ -15,6 +15,7 @@ from links import PAGES, up_from, with_page_links
 from pictures import Pictures, english_alt, picture_html
 from words import ENGLISH, Words
 
+from course_grading.sheets.notebooks import HINTS
 from course_lab.figures.doors import DOORS, doors_alt, narrow_doors
 from course_lab.figures.explorer import WAKE
 from course_lab.figures.style import png
@@ -183,6 +184,8 @@ def sheet(
             blocks.append(with_page_links(source, file, source_address, words))
             if id == "title":
                 blocks.append(words.how_to_do.format(file=file))
+            continue
+        if id.startswith(HINTS):  # a page shows them all, folded
             continue
         if id.startswith("check-"):
             blocks.append(raw(folded(hints[id.removeprefix("check-")], words)))

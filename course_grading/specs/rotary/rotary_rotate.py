@@ -136,6 +136,21 @@ def _in_place(x, positions, base):
     return x
 
 
+def _overwriting(out: Tensor, positions: Tensor, base: float) -> Tensor:
+    """`out` turned where it lies, the second number of each pair by the new first one."""
+    angles = angles_of(out, positions, frequencies_of(out.shape[-1], base))
+    cos, sin = angles.cos(), angles.sin()
+    out[..., 0::2] = out[..., 0::2] * cos - out[..., 1::2] * sin
+    out[..., 1::2] = out[..., 1::2] * cos + out[..., 0::2] * sin
+    return out
+
+
+OVERWRITTEN = (
+    "You write the new first number of a pair over the old one, and then turn the second number "
+    "with the new one. Both need the old ones: compute both before you write either."
+)
+
+
 EXERCISE = Implement(
     slug="rotary-rotate", title="The rotation", minutes=25, points=3,
     name="rotate_neighbours", reference=turn_neighbours, cases=_rotate_cases,
@@ -221,5 +236,11 @@ EXERCISE = Implement(
                 ".to(x.dtype).",
                 lambda x, positions, base: turn_neighbours(x.double(), positions, base)),
         _in_place,
+        Mistake("the first number overwritten too early", OVERWRITTEN,
+                lambda x, positions, base:
+                _overwriting(x.double().clone(), positions, base).to(x.dtype)),
+        Mistake("the first number overwritten too early, in x itself",
+                f"{OVERWRITTEN} And write into a new tensor: x is the caller's.",
+                _overwriting),
     ),
 )  # fmt: skip

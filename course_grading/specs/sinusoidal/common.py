@@ -35,6 +35,7 @@ def varied(
     lay_out: Callable[[Tensor, Tensor], Tensor] = interleaved,
     count: Callable[[Tensor], Tensor] = lambda positions: positions,
     fixed_base: float | None = None,
+    unit: float = 1.0,
     dtype: torch.dtype = torch.float32,
 ) -> Encoding:
     """The sinusoidal encoding, with one choice made differently for each wrong answer."""
@@ -43,7 +44,7 @@ def varied(
         refuse_odd(dim)
         i = torch.arange(dim // 2).double()
         sine_angles, cosine_angles = (
-            count(positions).double()[..., None] * (fixed_base or base) ** -exponent(i, dim)
+            unit * count(positions).double()[..., None] * (fixed_base or base) ** -exponent(i, dim)
             for exponent in (sine, cosine or sine)
         )
         return lay_out(sine_angles.sin(), cosine_angles.cos()).to(dtype)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from random import Random
 
 import torch
@@ -15,6 +16,7 @@ from course_grading.specs.sinusoidal.common import (
     FARTHEST,
     angles_of,
     encoding_of,
+    exponents_of,
     interleaved,
     refuse_odd,
     varied,
@@ -44,6 +46,8 @@ def _encoding_cases(rng: Random) -> list[Case]:
         {**plain, "dim": 64},
         {**plain, "positions": torch.tensor([0, 1, 99_990])},
         {**plain, "positions": torch.tensor([5, 1, 2])},
+        # as many positions as pairs, so that one may be taken for the other
+        case(torch.stack([shuffled(rng, 3, 300), shuffled(rng, 3, 300)]), 6, base=700.0),
     ]
 
 
@@ -55,6 +59,45 @@ def _growing_frequencies(positions: Tensor, dim: int, base: float) -> Tensor:
     refuse_odd(dim)
     angles = positions[..., None] * base ** (torch.arange(0, dim, 2) / dim)
     return interleaved(angles.sin(), angles.cos())
+
+
+@mistake(
+    "positions[:, None]",
+    "That puts the new axis behind the first axis of `positions`, which is right for one row of "
+    "positions alone. positions[..., None] puts it last, whatever the shape.",
+)
+def _axis_after_the_first(positions: Tensor, dim: int, base: float) -> Tensor:
+    refuse_odd(dim)
+    angles = positions[:, None] * base ** -exponents_of(dim)
+    return interleaved(angles.sin(), angles.cos()).float()
+
+
+@mistake(
+    "positions without a new axis",
+    "positions * frequencies multiplies the first position with the first frequency, the second "
+    "with the second. Every position needs every frequency: positions[..., None] * frequencies.",
+)
+def _no_new_axis(positions: Tensor, dim: int, base: float) -> Tensor:
+    refuse_odd(dim)
+    angles = positions * base ** -exponents_of(dim)
+    return interleaved(angles.sin(), angles.cos()).float()
+
+
+def _without_a_power(negative: bool) -> Mistake:
+    """Frequencies whose base is multiplied by the exponent."""
+
+    def encoding(positions: Tensor, dim: int, base: float) -> Tensor:
+        refuse_odd(dim)
+        frequencies = -base * exponents_of(dim) if negative else 1 / (base * exponents_of(dim))
+        angles = positions[..., None] * frequencies
+        return interleaved(angles.sin(), angles.cos()).float()
+
+    return Mistake(
+        "base times the exponent",
+        "You multiply the base by 2i / dim. A frequency is a power of the base: "
+        "base ** (-2i / dim).",
+        encoding,
+    )
 
 
 EXERCISE = Implement(
@@ -133,5 +176,17 @@ EXERCISE = Implement(
                 "All rows stand in one long list. Return the shape of `positions` with one more "
                 "axis: positions[..., None] keeps it.",
                 lambda positions, dim, base: encoding_of(positions.flatten(), dim, base)),
+        Mistake("divided by dim - 1",
+                "Your exponents are 2i / (dim - 1). They should be 2i / dim.",
+                varied(lambda i, dim: 2 * i / (dim - 1))),
+        Mistake("a whole turn for each position",
+                "You multiply the angle by 2 pi. The fastest pair turns by one radian for each "
+                "position: its sine at position 1 is sin(1) = 0.84.",
+                varied(unit=2 * math.pi)),
+        Mistake("angles taken for degrees",
+                "You convert the angles from degrees. Position times frequency is in radians, as "
+                "torch.sin takes it.",
+                varied(unit=math.pi / 180)),
+        *map(_without_a_power, (False, True)), _axis_after_the_first, _no_new_axis,
     ),
 )  # fmt: skip

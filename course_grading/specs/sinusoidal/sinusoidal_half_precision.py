@@ -113,6 +113,24 @@ def _angles_in_half_precision(x, positions, base):
     return x + interleaved(angles.sin(), angles.cos())
 
 
+@mistake(
+    "frequencies mended, positions not",
+    "The frequencies are in float32 now, but the positions still pass through x's dtype: bfloat16 "
+    "turns 257 into 256. (And where x is float64, float32 is too coarse.)",
+)
+def _frequencies_mended(x, positions, base):
+    return _in_float32(x, positions.to(x.dtype), base).to(x.dtype)
+
+
+@mistake(
+    "frequencies mended, positions and result not",
+    "The frequencies are in float32 now, but the positions still pass through x's dtype: bfloat16 "
+    "turns 257 into 256. And a bfloat16 model gets float32 back: convert the sum to x.dtype.",
+)
+def _frequencies_alone_mended(x, positions, base):
+    return _in_float32(x, positions.to(x.dtype), base)
+
+
 def _half_precision_cases(rng: Random) -> list[Case]:
     def case(positions, dim=8, batch=1, dtype=torch.bfloat16, noise=0.0, base=1e4) -> Case:
         x = noise * normal(rng, batch, positions.shape[-1], dim)
@@ -189,6 +207,6 @@ EXERCISE = Repair(
         Mistake("base not used",
                 "Some cases have another base than 10000. Is 10000 written in your code?",
                 lambda x, positions, base: _add_encoding(x, positions, 10_000.0)),
-        _add_encoding_in_place,
+        _add_encoding_in_place, _frequencies_mended, _frequencies_alone_mended,
     ),
 )  # fmt: skip

@@ -44,5 +44,9 @@ EXERCISE = Predict(
                 "With base * s pair i would be slowed by s ** (2 i / d). The NTK-aware base is "
                 "larger: it slows pair i by s ** (2 i / (d - 2)).",
                 lambda: 16_383 / 2047 / 8 ** (48 / 64)),
+        Mistake("the exponent without its 2",
+                "NTK-aware slows pair i by s ** (2 i / (d - 2)): for pair 24 this is 8 ** (48 / "
+                "62), not 8 ** (24 / 62).",
+                lambda: 16_383 / 2047 / 8 ** (24 / 62)),
     ),
 )  # fmt: skip

@@ -68,6 +68,16 @@ def _gate(scores: Tensor, sinks: Tensor) -> Tensor:
     return scores.softmax(dim=-1) * (-sinks).sigmoid()[:, None, None]
 
 
+def _of_all_heads(kept: Callable[[Tensor, Tensor], Tensor]) -> Callable[[Tensor, Tensor], Tensor]:
+    """Weights in which the sinks of all heads take part in each head's softmax."""
+
+    def weights_with_sinks(scores: Tensor, sinks: Tensor) -> Tensor:
+        columns = sinks.expand(*scores.shape[:3], len(sinks))
+        return kept(torch.cat([scores, columns], dim=-1).softmax(dim=-1), scores)
+
+    return weights_with_sinks
+
+
 def _scale(scores: Tensor, sinks: Tensor) -> Tensor:
     """What is rounded on the way: scores, each of which turns a weight by as much.
 
@@ -146,6 +156,12 @@ EXERCISE = Implement(
         Mistake("one sink for all heads",
                 "Every head of yours has the first head's sink. Head h has the logit sinks[h].",
                 _with_column(sinks_of=lambda sinks: sinks[:1].expand_as(sinks))),
+        *(Mistake("the sinks of all heads in each row",
+                  "Each row of yours has as many sinks as there are heads. Head h has one, "
+                  "sinks[h]: sinks[:, None, None] lines them up with the axis of the heads.",
+                  _of_all_heads(kept))
+          for kept in (lambda weights, scores: weights[..., : scores.shape[-1]],
+                       lambda weights, scores: weights[..., :-1])),
         Mistake("a sink of 0",
                 "You add 1 to the sum of the exponentials, which is exp(0). Add exp of the head's "
                 "logit.",

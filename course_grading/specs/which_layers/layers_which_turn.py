@@ -66,6 +66,15 @@ def _type_before(*keys: str) -> Callable[[Config], list[int]]:
     return rotating_layers
 
 
+def _list_returned(config: Config) -> list[int]:
+    return list(config["no_rope_layers"]) if "no_rope_layers" in config else _layers()(config)
+
+
+def _a_flag_for_each(config: Config) -> list[int]:
+    rotating = _layers()(config)
+    return [int(layer in rotating) for layer in range(config["num_hidden_layers"])]
+
+
 def _cases(rng: Random) -> list[Case]:
     def case(model_type: str, layers: int, **keys: Any) -> Case:
         return {"config": {"model_type": model_type, "num_hidden_layers": layers, **keys}}
@@ -121,6 +130,14 @@ EXERCISE = Implement(
                 "The name `no_rope_layers` says so, but its numbers mean the opposite: 1 stands "
                 "where a layer rotates.",
                 _layers(listed=lambda config: lambda layer: config["no_rope_layers"][layer] == 0)),
+        Mistake("the list itself returned",
+                "You return `no_rope_layers` as it is: a 1 or a 0 for each layer. The task asks "
+                "for the numbers of the layers that rotate: for [1, 0, 1] these are [0, 2].",
+                _list_returned),
+        Mistake("a 1 or a 0 for each layer",
+                "You return a 1 or a 0 for each layer. The task asks for the numbers of the layers "
+                "that rotate: for [1, 0, 1] these are [0, 2].",
+                _a_flag_for_each),
         Mistake("every nth layer rotates, and no other",
                 "`no_rope_layer_interval` counts the layers that do *not* rotate. All others do.",
                 _layers(counted=lambda config: lambda layer: not _counted(config)(layer))),

@@ -147,7 +147,7 @@ def test_two_mistakes_at_once_are_told_by_the_call_that_is_shown() -> None:
         return x + factor if factor == 2 else x - 1
 
     verdict = judge(exercise, questions, ask_all(exercise, both, questions))
-    assert "In this call your answer gives what this mistake gives: adds." in verdict.message
+    assert "Here your answer makes this mistake: adds. " in verdict.message
     assert verdict.mistake is None  # it is not all that is wrong
     other = judge(exercise, questions, ask_all(exercise, lambda x, factor: x - 1, questions))
     assert "In this call" not in other.message
@@ -161,7 +161,7 @@ def test_two_answers_that_are_off_by_little_are_not_told_to_give_the_same() -> N
     exercise, questions = replace(PLAIN, mistakes=(rounds,)), draw(PLAIN, Random(0))
     for share, said in ((3e-5, True), (1e-4, False)):
         verdict = judge(exercise, questions, ask_all(exercise, off_by(share), questions))
-        assert ("In this call" in verdict.message) == said
+        assert ("Here your answer makes this mistake" in verdict.message) == said
 
 
 def test_what_is_shown_is_a_call_in_which_the_error_can_be_seen() -> None:

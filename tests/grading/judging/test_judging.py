@@ -258,7 +258,11 @@ def test_a_name_is_given_only_where_the_mistake_fails_and_passes_alike() -> None
     adds = Mistake("adds", "It adds.", lambda x, factor: scaled(x, factor) * 0 + x + factor)
     exercise = replace(SCALE, mistakes=(adds,))
     assert verdict_on(exercise, adds.answer).mistake == "adds"
-    assert verdict_on(exercise, lambda x, factor: x + factor).mistake is None
+    forgets = verdict_on(exercise, lambda x, factor: x + factor)
+    assert forgets.mistake == "adds" and "Elsewhere it should raise ValueError" in forgets.message
+    assert verdict_on(exercise, lambda x, factor: x + factor if len(x) > 1 else x).mistake is None
+    accepts = replace(adds, answer=lambda x, factor: x + factor)
+    assert verdict_on(replace(exercise, mistakes=(accepts,)), adds.answer).mistake is None
 
 
 def test_a_number_given_for_a_function_is_no_function() -> None:
@@ -353,7 +357,7 @@ def test_check_prints_two_stable_lines_or_raises_a_short_message(
     with pytest.raises(checking.CheckFailed) as caught:
         checking.check("9.2", lambda x, factor: x + factor)
     lines = caught.value._render_traceback_()
-    assert lines == str(caught.value).splitlines() and len(lines) <= 8
+    assert lines == str(caught.value).splitlines() and len(lines) <= 9
     assert lines[0] == "9.2 failed: Scale 2" and lines[-1] == 'hint("9.2") gives a hint.'
     checking.progress()
     out = capsys.readouterr().out
@@ -370,6 +374,16 @@ def test_hints_come_one_at_a_time(sample: None, capsys: pytest.CaptureFixture[st
         lines
         == ["hint 1 of 2: Multiply."] + ["hint 2 of 2: x * factor, after a look at factor."] * 2
     )
+
+
+def test_an_exercise_that_has_passed_needs_no_hint(
+    sample: None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that "Run All" in a sheet that is done does not print all hints."""
+    (slug,) = (one.slug for one in EXERCISES.values() if one.number == "9.1")
+    monkeypatch.setitem(checking._tried, slug, Verdict("passed", 2))
+    checking.hint("9.1")
+    assert capsys.readouterr().out == "9.1 has passed: no hint is needed.\n"
 
 
 def test_the_library_s_own_function_is_no_attempt(sample: None) -> None:

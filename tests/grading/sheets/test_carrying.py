@@ -50,6 +50,18 @@ def test_a_split_sheet_s_answers_go_to_both(tmp_path: Path) -> None:
     assert "1 answer in a.ipynb; 1 answer in b.ipynb" in says and ".backup/old.ipynb" in says
 
 
+def test_cells_that_a_release_brings_stand_between_the_answers(tmp_path: Path) -> None:
+    """As those for hints do, and the last one with the ways on."""
+    new = sheet("x", "y")
+    new.insert(5, cell("hints-x", 'hint("x")'))
+    new.append(cell("way-on", "Back"))
+    old = old_sheet("a.ipynb", "x", "y", answers={"x": "x = 1"}, more={"check-x": cell("own", "1")})
+    [says], now = carried(tmp_path, {"a.ipynb": new}, old)
+    assert "1 answer in;" in says and now["a.ipynb"]["answer-x"] == "x = 1"
+    assert sorted(now["a.ipynb"]) == sorted([*(one["id"] for one in new), "own"])
+    assert [*now["a.ipynb"]][-1] == "way-on"
+
+
 def test_merged_sheets_answers_meet_in_one(tmp_path: Path) -> None:
     one = old_sheet("one.ipynb", "x", answers={"x": "x = 1"})
     two = old_sheet("two.ipynb", "y", answers={"y": "y = 2"})

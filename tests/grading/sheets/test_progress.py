@@ -6,6 +6,7 @@ import pytest
 
 from course_grading.sheets import progress
 from course_grading.sheets.progress import LastCheck, opened, progress_lines, saved
+from course_grading.sheets.routes import SHORT_ROUTES, numbers
 from course_grading.specs import EXERCISES
 from course_grading.specs import SHEETS as UNNUMBERED
 
@@ -47,31 +48,102 @@ def raised(text):
     return {"output_type": "error", "ename": "CheckFailed", "evalue": text}
 
 
-def test_at_the_beginning_comes_the_first_lesson(course):
+FIRST = [
+    'next: lesson 00 · A title, also on the short route "an hour"',
+    '  on the short route "a weekend": lesson 01 · A title',
+    '  on the short route "a practitioner\'s": lesson 08 · A title',
+]
+AFTER_02 = ["lesson 03 · A title", '  on the short route "a weekend": lesson 08 · A title']
+
+
+def all_of(*lessons, but=()):
+    """A history in which every exercise of these lessons is passed."""
+    return {
+        exercise.slug: LastCheck("passed", exercise.points)
+        for name, exercises in SHEETS.items()
+        for exercise in exercises
+        if (not lessons or int(name[:2]) in lessons) and exercise.number not in but
+    }
+
+
+def says(course, *done):
+    """What `progress` says comes next, after what was opened and done."""
+    history = {slug: outcome for part in done for slug, outcome in part.items()}
+    lines = progress_lines(course, SHEETS, history)
+    begins = [n for n, line in enumerate(lines) if line.startswith(("next:", "begun"))]
+    return lines[begins[0] :]
+
+
+def verdict(number, verdict):
+    (slug,) = (one.slug for one in EXERCISES.values() if one.number == number)
+    return {slug: LastCheck(verdict, 0)}
+
+
+def test_at_the_beginning_come_the_first_lessons_of_all_routes(course):
     assert progress_lines(course, SHEETS, {}) == [
         "lessons opened in JupyterLab: 0 of 20",
         f"exercises checked: 0 of {sum(map(len, SHEETS.values()))}, 0 of {EVERY} points",
-        "next: lesson 00 · A title",
+        *FIRST,
     ]
 
 
-def test_lessons_that_were_opened_are_counted_and_then_comes_their_sheet(course):
-    open_lesson(course, "00_start_here")
-    open_lesson(course, "02_sinusoidal_encoding")
-    assert opened(course) == ["00_start_here", "02_sinusoidal_encoding"]
-    first, *_, last = progress_lines(course, SHEETS, {})
-    exercise = SHEETS["02_sinusoidal_encoding"][0]
-    assert first.endswith("2 of 20: 00, 02")
-    assert last == f"next: exercise {exercise.number}, {exercise.title}"
+@pytest.mark.parametrize("lessons", [("00_start_here", "19_choosing"), ("13_stretching_rope",)])
+def test_a_lesson_that_was_only_opened_is_counted_and_changes_nothing(course, lessons):
+    for lesson in lessons:
+        open_lesson(course, lesson)
+    assert opened(course) == list(lessons)
+    first, *_ = progress_lines(course, SHEETS, {})
+    assert first.endswith(f"{len(lessons)} of 20: {', '.join(name[:2] for name in lessons)}")
+    assert says(course) == FIRST
+
+
+def test_what_was_begun_and_left_open_comes_first(course):
+    open_lesson(course, "08_rotary_encoding")
+    passed = {"sinusoidal-slowest-wave": LastCheck("passed", 1)}
+    assert says(course, verdict("2.1", "failed"), passed) == [
+        "begun and left open:",
+        "  02    2.1 (failed), 2.3, 2.4, 2.5, 2.6",
+        "next: exercise 2.1, The sinusoidal encoding",
+        f"then: {AFTER_02[0]}",
+        AFTER_02[1],
+    ]
+    of_two = says(course, all_of(1, but=["1.5"]), all_of(2, but=["2.3"]))
+    assert of_two[:3] == ["begun and left open:", "  01    1.5", "  02    2.3"]
+    assert of_two[3].startswith("next: exercise 1.5, ")
+
+
+def test_a_failure_alone_leads_to_its_exercise_and_a_stub_to_nothing(course):
+    _, _, last = says(course, verdict("13.2", "failed"))
+    assert last.startswith("next: exercise 13.1, ")
+    assert says(course, verdict("13.1", "not attempted")) == FIRST
+
+
+def test_after_a_sheet_come_the_next_lesson_and_that_of_the_short_route(course):
+    assert says(course, all_of(1, 2)) == [f"next: {AFTER_02[0]}", AFTER_02[1]]
+    assert says(course, all_of(0)) == [
+        'next: lesson 01 · A title, also on the short route "a weekend"', FIRST[2],
+    ]  # fmt: skip
+    assert says(course, all_of(8)) == [
+        'next: lesson 09 · A title, also on the short route "a practitioner\'s"',
+        '  on the short route "a weekend": lesson 13 · A title',
+    ]
+    assert says(course, all_of(5)) == ["next: lesson 06 · A title"]
+
+
+def test_the_short_routes_name_lessons_that_there_are(course):
+    there = {int(name[:2]) for name in SHEETS}
+    assert numbers("08 to 10, 13") == [8, 9, 10, 13]
+    assert all({*numbers(stops)} <= there for stops in SHORT_ROUTES.values())
 
 
 def test_checks_count_from_saved_sheets_and_from_this_kernel(course):
     open_lesson(course, "00_start_here")
     (exercise,) = SHEETS["00_start_here"]
     save_sheet(course, "00_start_here", {exercise.slug: printed("0.1 passed: A title (1 point)\n")})
-    *_, said, last = progress_lines(course, SHEETS, {})
+    _, _, said, last, _ = progress_lines(course, SHEETS, {})
     assert "passed" in said and "1 of 1 point" in said and exercise.title in said
-    assert last == "next: lesson 01 · A title"
+    assert said.startswith("  0.1")
+    assert "next: lesson 01 · A title" in last
     newer = {exercise.slug: LastCheck("failed", 0)}
     assert progress_lines(course, SHEETS, newer)[-1].startswith("next: exercise 0.1")
 
@@ -96,12 +168,12 @@ def test_a_file_that_is_no_notebook_counts_nothing(course, text):
     assert saved(sheet, SHEETS["00_start_here"]) == {}
 
 
-def test_after_the_last_exercise_nothing_comes(course):
-    name, exercises = [*SHEETS.items()][-1]
-    notebook(course / "notebooks" / f"{name}.ipynb", [{"source": ["# 20"]}])
-    open_lesson(course, name)
-    done = {exercise.slug: LastCheck("passed", exercise.points) for exercise in exercises}
-    assert progress_lines(course, SHEETS, done)[-1] == "next: nothing, that was all"
+def test_after_the_last_exercise_comes_what_was_left_out_and_then_nothing(course):
+    everything = all_of()
+    assert says(course, everything) == ["next: nothing, that was all"]
+    five = all_of(5)
+    some = {slug: outcome for slug, outcome in everything.items() if slug not in five}
+    assert says(course, some) == ["next: lesson 05 · A title"]
 
 
 def test_the_course_is_the_one_that_is_worked_in(course, monkeypatch):

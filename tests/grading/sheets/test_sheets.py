@@ -13,7 +13,8 @@ from samples import NAME, MakeWorkshop, save, solved
 from course_grading.cli import main
 from course_grading.exercise import Exercise
 from course_grading.sheets import release
-from course_grading.sheets.notebooks import read
+from course_grading.sheets.notebooks import HINTS, RELEASED, read
+from course_grading.sheets.routes import SHORT_ROUTES, numbers
 from course_grading.specs import EXERCISES, SHEETS, sheet_of
 
 ROOT = Path(__file__).parents[3]
@@ -29,9 +30,7 @@ def markdown(id: str, source: str) -> dict[str, object]:
 def test_the_command_writes_what_the_spec_says(workshop: MakeWorkshop) -> None:
     shop = workshop([1, sample_specs.NUMBER])
     cells = solved(["scale-1", f"scale-{sample_specs.NUMBER}"])
-    cells[0] = markdown(
-        "title", '# T\n\nTwo exercises, 5 minutes, 1 point, for you. `hint("3.1")`.'
-    )
+    cells[0] = markdown("title", "# T\n\nTwo exercises, 5 minutes, 1 point, for you.")
     task = "## 1.1 Old title\n\n*Repair · 99 minutes · 1 point · lesson 02*\n\nScale it."
     cells[2] = markdown("task-scale-1", task)
     cells[3]["metadata"] = {}
@@ -41,9 +40,7 @@ def test_the_command_writes_what_the_spec_says(workshop: MakeWorkshop) -> None:
     assert main(["exercises", *options, "--specs", "sample_specs"]) == 0
     for path in (shop.solutions / NAME, shop.released / NAME, shop.exercises / NAME):
         written = {cell.id: cell for cell in read(path)}
-        assert written["title"].source == (
-            '# T\n\nTwo exercises, 2 minutes, 3 points, for you. `hint("9.1")`.'
-        )
+        assert written["title"].source == "# T\n\nTwo exercises, 2 minutes, 3 points, for you."
         assert written["task-scale-1"].source == (
             "## 9.1 Scale 1\n\n*Implement · 1 minute · 2 points · lesson 02*\n\nScale it."
         )
@@ -90,6 +87,37 @@ def test_a_lesson_says_how_many_exercises_and_minutes_its_sheet_has(name: str) -
     minutes = sum(exercise.minutes for exercise in SHEETS[name])
     says = f"[{count} exercises](../exercises/{name}.ipynb), {minutes} minutes: "
     assert says in sources["exercises"]
+
+
+@every_sheet
+def test_a_sheet_ends_with_the_ways_back_and_on(name: str) -> None:
+    """To its lesson, to what comes next in order, and to the next stop of each short route."""
+    last = read(ROOT / "solutions" / f"{name}.ipynb")[-1]
+    there, here = {int(sheet[:2]): sheet for sheet in SHEETS}, int(name[:2])
+    ahead = {here + 1} & there.keys()
+    for stops in map(numbers, SHORT_ROUTES.values()):
+        ahead |= set(stops[stops.index(here) + 1 :][:1]) if here in stops else set()
+    links = {f"{there[number]}.ipynb" for number in ahead}
+    lessons = {here, *ahead} if name in WITH_LESSON else {here - 1}
+    links |= {f"../notebooks/{there[n]}.ipynb" for n in lessons if there[n] in WITH_LESSON}
+    found = set(re.findall(r"\]\(([^)#]+)", last.source))
+    assert (last.id, last.kind) == ("way-on", "markdown")
+    assert found - {"../README.md"} == links
+
+
+@every_sheet
+def test_a_closed_cell_under_each_check_gives_hints_and_says_so(name: str) -> None:
+    cells = read(RELEASED / f"{name}.ipynb")
+    for place, exercise in enumerate(SHEETS[name], start=1):
+        at = [cell.id for cell in cells].index(f"check-{exercise.slug}")
+        below = cells[at + 1]
+        first, call = below.source.splitlines()  # JupyterLab shows the first line of a closed cell
+        assert below.id == f"{HINTS}{exercise.slug}" and call == f'hint("{exercise.slug}")'
+        assert below.metadata == {"jupyter": {"source_hidden": True}}
+        assert first.startswith(f"# Run this cell for a hint to {int(name[:2])}.{place},")
+        assert "import check, grade_button, hint" in next(
+            c.source for c in cells if c.id == "setup"
+        )
 
 
 @every_sheet

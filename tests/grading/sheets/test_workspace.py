@@ -62,7 +62,7 @@ def test_generated_files_are_valid_and_do_not_change_when_made_again(shop: Works
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (lambda cells: cells.pop(), "last cell"),
+        (lambda cells: cells.pop(), "last cell of code"),
         (lambda cells: cells.pop(3), "check-scale-1 has no answer-scale-1"),
         (lambda cells: cells.append(cells[1]), "'setup' occurs twice"),
         (lambda cells: cells[4].update(source="check('9.1', None)"), "must call check"),
