@@ -6,12 +6,10 @@ import argparse
 import json
 import math
 import os
-import signal
 import sys
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import NoReturn
 
 from course_grading import report
 from course_grading.classes.command import add_arguments as add_class_arguments
@@ -36,7 +34,6 @@ def grade(arguments: Arguments) -> int:
 
     if os.environ.get("COURSE_GRADING"):
         raise CourseError("a notebook that is being graded cannot grade itself")
-    signal.signal(signal.SIGTERM, _stop)
     _say_what_is_unfinished(arguments.exercises)
     settings = runner.Settings(
         arguments.timeout,
@@ -72,10 +69,6 @@ def _say_what_is_unfinished(folder: Path) -> None:
         print(left, file=sys.stderr)
 
 
-def _stop(*_: object) -> NoReturn:
-    raise KeyboardInterrupt
-
-
 def _must_be_writable(path: Path) -> None:
     """Before anything is graded: a report that cannot be written is minutes lost."""
     folder_for(path.name, path.parent)
@@ -104,23 +97,27 @@ def exercises(arguments: Arguments) -> int:
     _must_be_english(arguments.solutions)
     _say_what_is_unfinished(arguments.exercises)
     specs = import_module(arguments.specs)
-    known, sheets = specs.EXERCISES, getattr(specs, "SHEETS", {})
+    known, of_subjects = specs.EXERCISES, getattr(specs, "SHEETS", {})
     released = arguments.released
     before = {path.name: notebooks.read(path) for path in released.glob("*.ipynb")}
+    made = {}
     if arguments.solutions.is_dir():
         for path in sorted(arguments.solutions.glob("*.ipynb")):
             if release.write_specs_into(path, known):
                 print(f"{path}: brought in line with the specs")
-        workspace.release(arguments.solutions, released, known)
+        made = workspace.generated(arguments.solutions, known)
         course = arguments.solutions.parent
-        for name, its_own in sheets.items():
+        for name, its_own in of_subjects.items():
             lesson = course / "notebooks" / f"{name}.ipynb"
             if lesson.exists() and totals.write_into_lesson(lesson, its_own):
                 print(f"{lesson}: says how many exercises there are, and how long they take")
-        if sheets and totals.write_into_readme(course / "README.md", sheets):
+        if of_subjects and totals.write_into_readme(course / "README.md", of_subjects):
             print(f"{course / 'README.md'}: says how many exercises there are")
-    for line in workspace.refresh(arguments.exercises, released, before, arguments.force):
+    sheets = before | made
+    for line in workspace.refresh(arguments.exercises, sheets, before, arguments.force):
         print(line)
+    # behind the copies: what ends this in between leaves `before` as it was for the next time
+    workspace.release(made, released)
     return 0
 
 
@@ -175,8 +172,6 @@ def new_exercise(arguments: Arguments) -> int:
 
 def update(arguments: Arguments) -> int:
     """Pull a newer release and carry the answers over."""
-    for ending in (signal.SIGTERM, signal.SIGHUP):  # the window was closed
-        signal.signal(ending, _stop)
     folder, language = arguments.exercises, language_of(arguments.exercises)
     if language:
         folder = folder.resolve().parents[1] / "exercises"

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
 from typing import TypeAlias
 
 from course_lib.errors import CourseError
@@ -51,6 +54,7 @@ def add_command(
 def run(parser: argparse.ArgumentParser, argv: list[str] | None = None) -> int:
     """Run one command; if it cannot be carried out, say so in one line and return 2."""
     arguments = parser.parse_args(argv)
+    _end_as_ctrl_c_does()
     try:
         return int(arguments.run(arguments))
     except KeyboardInterrupt:
@@ -67,6 +71,25 @@ def run(parser: argparse.ArgumentParser, argv: list[str] | None = None) -> int:
     except OSError as error:
         _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     return 2
+
+
+def _end_as_ctrl_c_does() -> None:
+    """A machine that shuts down and a window that is closed leave as little behind as Ctrl-C.
+
+    Whoever handles Ctrl-C handles them. What `nohup` has begun outlives its window.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return
+    for ending in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(ending) is not signal.SIG_IGN:
+            signal.signal(ending, _interrupt)
+
+
+def _interrupt(_: int, frame: FrameType | None) -> None:
+    handler = signal.getsignal(signal.SIGINT)
+    if not callable(handler):  # a shell's background has Ctrl-C ignored
+        raise KeyboardInterrupt
+    handler(signal.SIGINT, frame)
 
 
 def _complain(problem: str) -> None:

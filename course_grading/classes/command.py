@@ -18,6 +18,7 @@ from course_grading.classes.store import OWN, Store, key_of
 from course_grading.classes.work import Sheet
 from course_grading.running.graded import printable
 from course_grading.running.runner import Settings
+from course_grading.sheets.notebooks import write_bytes
 from course_lab.command_line import Arguments
 from course_lib.errors import CourseError
 
@@ -136,8 +137,7 @@ def _seed(arguments: Arguments) -> int:
     try:
         arguments.out.mkdir(parents=True, exist_ok=True)
         if not path.exists():
-            path.touch(mode=OWN)
-            path.write_text(f"{secrets.randbits(32)}\n", encoding="utf-8")
+            write_bytes(path, f"{secrets.randbits(32)}\n".encode(), OWN)
         return int(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise CourseError(f"{path} cannot be used: {error.strerror}") from error

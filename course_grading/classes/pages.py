@@ -12,9 +12,12 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from course_grading.classes.results import Cell, Class, Learner
+from course_grading.sheets.notebooks import write_text
 from course_grading.verdicts import next_step
 
 FEEDBACK = "feedback"
+CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+"""All but tabs and ends of lines."""
 
 
 def write_pages(graded: Class, folder: Path) -> None:
@@ -25,6 +28,7 @@ def write_pages(graded: Class, folder: Path) -> None:
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,
+        finalize=_without_controls,
     )
     pages.globals["name_of"] = _name_of
     (folder / FEEDBACK).mkdir(exist_ok=True)
@@ -39,7 +43,7 @@ def write_pages(graded: Class, folder: Path) -> None:
             notes=learner.notes,
             next_step=_next_step,
         )
-        (folder / FEEDBACK / page_of(learner)).write_text(text, encoding="utf-8")
+        write_text(folder / FEEDBACK / page_of(learner), text)
     addresses = {id(one): f"{FEEDBACK}/{quote(page_of(one))}" for one in graded.learners}
     taken = sum(map(_seconds, graded.learners))
     text = pages.get_template("class.html").render(
@@ -55,7 +59,7 @@ def write_pages(graded: Class, folder: Path) -> None:
         seconds=lambda learner: round(_seconds(learner)),
         notes=[(one.name, note) for one in graded.learners for note in one.notes],
     )
-    (folder / "class.html").write_text(text, encoding="utf-8")
+    write_text(folder / "class.html", text)
 
 
 def page_of(learner: Learner) -> str:
@@ -63,6 +67,11 @@ def page_of(learner: Learner) -> str:
     own = hashlib.sha256(repr((learner.name, learner.columns)).encode()).hexdigest()[:6]
     readable = re.sub(r"[^\w-]+", "-", learner.name).strip("-")[:60]
     return f"{readable or 'learner'}-{own}.html"
+
+
+def _without_controls(value: object) -> object:
+    """Text without bells and commands of terminals, which names and messages may hold."""
+    return CONTROLS.sub("", value) if type(value) is str else value
 
 
 def _name_of(sheet: str) -> str:

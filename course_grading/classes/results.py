@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import io
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +18,7 @@ from course_grading.classes.handed_in import Who
 from course_grading.classes.roster import Row
 from course_grading.running.graded import printable
 from course_grading.running.runner import exercises_of
-from course_grading.sheets.notebooks import Listed
+from course_grading.sheets.notebooks import Listed, write_bytes
 
 LONG = (
     "learner", "notebook", "exercise", "number", "points", "max_points", "verdict", "mistake",
@@ -97,8 +99,7 @@ class Class:
         """A row for each learner: the roster's columns, points for each notebook, and the sum."""
         columns = list(self.learners[0].columns) if self.learners else []
         sums = [f"points {Path(sheet).stem}" for sheet in self.sheets]
-        with path.open("w", encoding="utf-8-sig", newline="") as file:  # Excel asks for the mark
-            writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)
+        with _table(path) as writer:
             writer.writerow([*columns, "learner", *sums, "points", "max points"])
             for learner in self.learners:
                 by_sheet: Counter[str] = Counter()
@@ -110,8 +111,7 @@ class Class:
 
     def write_long(self, path: Path) -> None:
         """A row for each learner and exercise."""
-        with path.open("w", encoding="utf-8-sig", newline="") as file:
-            writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)
+        with _table(path) as writer:
             writer.writerow(LONG)
             for learner in self.learners:
                 for cell in self.cells(learner):
@@ -179,3 +179,11 @@ def _plain(text: str) -> str:
     like_ascii = unicodedata.normalize("NFKC", text)
     formula = re.search(r"(^|[;,\t\r\n])\s*[=+\-@\t\r]", like_ascii)
     return f"'{printable(text)}" if formula else printable(text)
+
+
+@contextmanager
+def _table(path: Path) -> Iterator[Any]:
+    """A writer of rows, which are in the file when all are there."""
+    rows = io.StringIO(newline="")
+    yield csv.writer(rows, quoting=csv.QUOTE_NONNUMERIC)
+    write_bytes(path, rows.getvalue().encode("utf-8-sig"))  # Excel asks for the mark

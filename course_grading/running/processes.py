@@ -74,4 +74,5 @@ def _children() -> list[int]:
 def default_signals() -> None:
     """Ctrl-C and the end of a process as Python has them, whatever the parent made of them."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    for ending in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(ending, signal.SIG_DFL)

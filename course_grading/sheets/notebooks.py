@@ -189,11 +189,19 @@ def write(path: Path, notebook: dict[str, Any]) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
+    """`write_bytes` in UTF-8."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, content: bytes, mode: int = 0o666) -> None:
     """Write a file so that it is there whole or as it was before. An OSError names it."""
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        unfinished.write_text(text, encoding="utf-8")
+        with open(unfinished, "wb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
+            file.write(content)
         unfinished.replace(path)
-    except OSError as error:
+    except BaseException as error:
         unfinished.unlink(missing_ok=True)
-        raise OSError(error.errno, error.strerror, str(path)) from None
+        if isinstance(error, OSError):
+            raise OSError(error.errno, error.strerror, str(path)) from None
+        raise

@@ -67,13 +67,17 @@ def update(folder: Path) -> Iterator[str]:
         _git(folder, "merge", "--ff-only", "@{upstream}")
         lines = list(_carry(changed, base))
     except BaseException:
-        for one in changed:
-            one.path.write_bytes(one.content)
+        _give_back(changed)
         note.unlink(missing_ok=True)
         raise
     note.unlink(missing_ok=True)
     yield from lines
     yield "up to date"
+
+
+def _give_back(changed: list[SetAside]) -> None:
+    for one in changed:
+        notebooks.write_bytes(one.path, one.content)
 
 
 def left_unfinished(folder: Path) -> str:
@@ -152,7 +156,7 @@ def _finish(folder: Path) -> Iterator[str]:
             content = copy.read_bytes()
             carried.append(SetAside(path, copy, content, notebooks.cells_of(content, path.name)))
         else:
-            path.write_bytes(copy.read_bytes())
+            notebooks.write_bytes(path, copy.read_bytes())
             yield f"{path.name}: has your answers again, after an update that was ended"
     base = {one.path: _cells_at(was, one.path, root) for one in carried}
     yield from _carry(carried, base)

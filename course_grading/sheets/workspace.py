@@ -18,29 +18,35 @@ from course_grading.sheets.notebooks import Cell, NotebookError
 from course_grading.sheets.release import generate
 
 
-def release(solutions: Path, released: Path, exercises: dict[str, Exercise]) -> None:
-    """Generate every released notebook from its solution; writes nothing if one is faulty."""
-    generated = {}
+def generated(solutions: Path, exercises: dict[str, Exercise]) -> dict[str, list[Cell]]:
+    """Every sheet, as its solution makes it. Raises NotebookError if one is faulty."""
+    sheets = {}
     for path in sorted(solutions.glob("*.ipynb")):
         try:
-            generated[path.name] = generate(path, exercises)
+            cells = generate(path, exercises)["cells"]
         except NotebookError as error:
             raise NotebookError(f"{path}: {error}") from None
-    for name, notebook in generated.items():
-        notebooks.write(released / name, notebook)
+        sheets[path.name] = [Cell.of(cell) for cell in cells]
+    return sheets
+
+
+def release(sheets: dict[str, list[Cell]], released: Path) -> None:
+    """Write the sheets from which learners' copies are made."""
+    for name, cells in sheets.items():
+        notebooks.write(released / name, notebooks.as_notebook(cells))
 
 
 def refresh(
-    folder: Path, released: Path, before: dict[str, list[Cell]], force: bool = False
+    folder: Path, sheets: dict[str, list[Cell]], before: dict[str, list[Cell]], force: bool = False
 ) -> Iterator[str]:
-    """Copy released notebooks to `folder`, around what learners changed; one line for each.
+    """Copy sheets to `folder`, around what learners changed; one line for each.
 
     `before` is what was released until now: a file equal to it holds nothing of a learner's.
     """
-    for source in sorted(released.glob("*.ipynb")):
-        target, new = folder / source.name, notebooks.read(source)
-        line = f"{target.name}: written"
-        if target.exists() and _holds_work(target, [new, before.get(source.name, new)]):
+    for name, new in sorted(sheets.items()):
+        target = folder / name
+        line = f"{name}: written"
+        if target.exists() and _holds_work(target, [new, before.get(name, new)]):
             if not force:
                 yield f"{target.name}: left alone, it was changed (--force keeps a backup of it)"
                 continue
@@ -70,7 +76,7 @@ def backup(path: Path) -> Path:
     copy = folder / f"{path.stem}-{stamp}.ipynb"
     while copy.exists():
         copy = copy.with_stem(copy.stem + "-again")
-    copy.write_bytes(path.read_bytes())
+    notebooks.write_bytes(copy, path.read_bytes())
     return copy
 
 

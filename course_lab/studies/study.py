@@ -335,7 +335,7 @@ def every_record(entries: Iterable[Entry]) -> Iterator[Entry]:
 
 
 def code_of(*things: Any) -> str:
-    """A checksum of functions, classes and modules, without comments and docstrings.
+    """A checksum of functions, classes and modules, without comments, docstrings and CHECKS.
 
     With a class come those of ours that it stands on.
     """
@@ -356,13 +356,21 @@ def _source(thing: Any) -> str:
     tree = ast.parse(textwrap.dedent(inspect.getsource(thing)))
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
-        if isinstance(body, list):  # a text that stands alone is a docstring
-            node.body = [  # type: ignore[attr-defined]
-                line
-                for line in body
-                if not (isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant))
-            ]
+        if isinstance(body, list):
+            node.body = [line for line in body if not _changes_nothing(line)]  # type: ignore[attr-defined]
     return ast.dump(tree)
+
+
+CHECKS = ("check_places", "check_finite")
+"""What refuses an argument or does nothing: where it is called, no number depends on it."""
+
+
+def _changes_nothing(line: ast.stmt) -> bool:
+    """Whether it is a text that stands alone, as docstrings do, or a call of one of CHECKS."""
+    value = line.value if isinstance(line, ast.Expr) else None
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
+        return value.func.id in CHECKS
+    return isinstance(value, ast.Constant)
 
 
 def classes_of(model: nn.Module) -> list[type]:

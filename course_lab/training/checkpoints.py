@@ -117,12 +117,21 @@ class Checkpoint:
 
 
 def save_weights(weights: dict[str, Tensor], path: Path, metadata: dict[str, str]) -> None:
-    """Write `weights` as safetensors. Raises CheckpointError if that fails, as on a full disk."""
+    """Write all of `weights` as safetensors, or nothing.
+
+    Raises CheckpointError if that fails, as on a full disk.
+    """
+    unfinished = path.with_name(f"{path.name}.{os.getpid()}.new")
     try:
-        save_file(weights, path, metadata=metadata)
-    except SafetensorError as error:
+        save_file(weights, unfinished, metadata=metadata)
+        unfinished.replace(path)
+    except BaseException as error:
+        unfinished.unlink(missing_ok=True)
+        if not isinstance(error, SafetensorError):
+            raise
         raise CheckpointError(
-            f"{path} could not be written ({error}): make room, and resume"
+            f"{path} could not be written ({error}): make room; with --resume the training goes on "
+            "from its checkpoint, if there is one"
         ) from None
 
 

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from course_lib.encodings.angles import check_positions, rotary_frequencies, rotation_table
 from course_lib.encodings.consecutive import known_range
-from course_lib.encodings.scheme import PositionScheme, check_sizes
+from course_lib.encodings.scheme import PositionScheme, check_places, check_sizes
 
 
 def sinusoidal_encoding(
@@ -59,6 +59,7 @@ class Sinusoidal(PositionScheme):
 
     def embed(self, x: Tensor, positions: Tensor) -> Tensor:
         check_sizes(self, dim=(2 * len(self.frequencies), x.shape[-1]))
+        check_places(self, positions=(x, positions))
         return x + (self.scale * _waves(positions, self.frequencies)).to(x.dtype)
 
 
@@ -76,6 +77,7 @@ class LearnedAbsolute(PositionScheme):
 
     def embed(self, x: Tensor, positions: Tensor) -> Tensor:
         check_sizes(self, dim=(self.table.shape[1], x.shape[-1]))
+        check_places(self, positions=(x, positions))
         check_positions(positions)
         rows = len(self.table)
         known = known_range(positions)

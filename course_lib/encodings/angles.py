@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from jaxtyping import Float, Int, Num
 from torch import Tensor
@@ -12,7 +14,7 @@ from course_lib.encodings.consecutive import known_range
 def rotary_frequencies(head_dim: int, base: float = 10_000.0) -> Float[Tensor, " pairs"]:
     """Radians per position of each pair, the fastest first: base^(-2i / head_dim), in float64.
 
-    Raises ValueError if `head_dim` is not positive and even, or `base` not above 1.
+    Raises ValueError if `head_dim` is not positive and even, or `base` not above 1 and finite.
 
     Source: Su et al. 2021, RoFormer, section 3.2.2 (arXiv 2104.09864); the frequencies of Vaswani
     et al. 2017 are the same, over the width of the model.
@@ -21,7 +23,7 @@ def rotary_frequencies(head_dim: int, base: float = 10_000.0) -> Float[Tensor, "
         raise ValueError(
             f"head_dim must be positive and even, got {head_dim}: rotations need pairs of numbers"
         )
-    if not base > 1:
+    if not 1 < base < math.inf:
         raise ValueError(f"base must be above 1, got {base}: it makes later pairs slower")
     columns = torch.arange(0, head_dim, 2, dtype=torch.float64, device=table_device())
     return base ** (-columns / head_dim)
@@ -64,12 +66,18 @@ def table_device() -> torch.device:
     return torch.device("cpu") if probe.is_meta else probe.device
 
 
+def check_finite(number: float, name: str) -> None:
+    """Raise ValueError for an infinity, and for what is no number (nan)."""
+    if not math.isfinite(number):
+        raise ValueError(f"{name} must be a finite number, got {number}")
+
+
 def check_integers(positions: Tensor, name: str = "positions") -> None:
-    """Raise ValueError unless positions are whole numbers by their dtype."""
-    if positions.is_floating_point() or positions.is_complex() or positions.dtype == torch.bool:
+    """Raise ValueError unless positions are integers of a dtype that torch can add and compare."""
+    if positions.dtype not in (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8):
         raise ValueError(
-            f"{name} must be integers, got {positions.dtype}: use torch.arange(length), "
-            "which counts in int64"
+            f"{name} must be integers, got {positions.dtype}: use torch.arange(length), which "
+            "counts in int64; torch has no arithmetic for uint16, uint32 and uint64"
         )
 
 

@@ -39,13 +39,11 @@ def consecutive_positions(
 
 def first_of_run(positions: Int[Tensor, "*batch length"]) -> int | None:
     """p where positions are known to be p, p + 1, p + 2, ..., and at least one; else None."""
-    if positions.ndim != 1 or not len(positions) or torch.compiler.is_compiling():
+    if positions.ndim != 1 or not len(positions) or positions.is_floating_point():
         return None
     if not _readable(positions):
-        made = _made.get(positions)
+        made = None if torch.compiler.is_compiling() else _made.get(positions)
         return int(made[0]) if made and made[1] == positions._version else None
-    if positions.is_floating_point():
-        return None
     wide = positions.long()  # narrow integers would wrap around
     return int(wide[0]) if torch.equal(wide[1:], wide[:-1] + 1) else None
 
@@ -66,12 +64,12 @@ def known_lead(q_positions: Tensor, k_positions: Tensor) -> int | None:
 
 
 def joined(
-    past: Int[Tensor, "*batch past"], new: Int[Tensor, "*batch new"]
+    past: Int[Tensor, "*batch past"], new: Int[Tensor, "*batch new"], dim: int = -1
 ) -> Int[Tensor, "*batch length"]:
     """Positions one after the other, known as one run if both were and no gap is between them."""
     first, following = first_of_run(past), first_of_run(new)
     if first is None or following != first + len(past):
-        return torch.cat([past, new], dim=-1)
+        return torch.cat([past, new], dim)
     return consecutive_positions(len(past) + len(new), first, past.device)
 
 

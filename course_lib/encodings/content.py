@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from course_lib.encodings.angles import rotary_frequencies, rotation_table
 from course_lib.encodings.consecutive import distances_of, known_lead, skew, toeplitz
 from course_lib.encodings.relative import clip_to_index, relative_positions
-from course_lib.encodings.scheme import PositionScheme, check_sizes
+from course_lib.encodings.scheme import PositionScheme, check_places, check_sizes
 
 
 def relative_shift(scores: Float[Tensor, "*batch n n"]) -> Float[Tensor, "*batch n n"]:
@@ -30,9 +30,8 @@ def relative_shift(scores: Float[Tensor, "*batch n n"]) -> Float[Tensor, "*batch
             f"scores must be square in the last two dimensions, got {rows} x {columns}"
         )
     padded = nn.functional.pad(scores, (1, 0))  # (*batch, n, n + 1)
-    without_first: Tensor = padded.flatten(-2)[..., rows:]
-    shifted: Tensor = without_first.unflatten(-1, (rows, columns))  # (*batch, n, n)
-    return shifted
+    without_first = torch.flatten(padded, -2)[..., rows:]
+    return torch.unflatten(without_first, -1, (rows, columns))  # (*batch, n, n)
 
 
 class Shaw(PositionScheme):
@@ -64,6 +63,7 @@ class Shaw(PositionScheme):
         self, q: Tensor, k: Tensor, q_positions: Tensor, k_positions: Tensor
     ) -> Float[Tensor, "batch heads queries keys"]:
         check_sizes(self, head_dim=(self.key_vectors.shape[1], q.shape[-1]))
+        check_places(self, q_positions=(q, q_positions), k_positions=(k, k_positions))
         vectors = self.key_vectors.to(q.dtype)  # (rows, head_dim)
         by_row = q / math.sqrt(q.shape[-1]) @ vectors.T  # (batch, heads, queries, rows)
         return by_row.gather(-1, self._rows(by_row, q_positions, k_positions))
@@ -73,6 +73,9 @@ class Shaw(PositionScheme):
     ) -> Float[Tensor, "batch heads queries head_dim"] | None:
         if not self.on_values:
             return None
+        check_places(
+            self, q_positions=(weights, q_positions), k_positions=(weights.mT, k_positions)
+        )
         rows = self._rows(weights, q_positions, k_positions)
         by_row = weights.new_zeros(*weights.shape[:-1], len(self.value_vectors))
         by_row = by_row.scatter_add(-1, rows, weights)  # (batch, heads, queries, rows)
@@ -120,6 +123,7 @@ class TransformerXL(PositionScheme):
         check_sizes(
             self, num_heads=(len(self.u), q.shape[1]), head_dim=(self.u.shape[-1], q.shape[-1])
         )
+        check_places(self, q_positions=(q, q_positions), k_positions=(k, k_positions))
         scale = math.sqrt(q.shape[-1])
         content = self.u.to(k.dtype) / scale @ k.mT  # (batch, heads, 1, keys)
         query = (q + self.v.to(q.dtype)) / scale  # (batch, heads, queries, head_dim)

@@ -2,7 +2,8 @@
 
 Every method returns `ScaledFrequencies`; `Rotary(head_dim, **scaled._asdict())` uses them. All
 raise ValueError, by the argument's name, for a `factor` below 1, a `dim` that is odd or below 4, an
-`original_length` below 2, a `base` of 1 or less, and a ramp whose slow end is not below the fast.
+`original_length` below 2, a `base` of 1 or less, a negative `length`, and a ramp whose slow end is
+not above 0 and below the fast; and for infinities and what is no number.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def dynamic_ntk(
 
     Source: emozilla 2023; the released code of transformers, type "dynamic".
     """
-    _check(factor=factor, dim=dim, original_length=original_length)
+    _check(factor=factor, dim=dim, original_length=original_length, length=length)
     stretch = factor * length / original_length - (factor - 1)
     return ntk_aware(dim, base, max(1.0, stretch))
 
@@ -77,7 +78,8 @@ def by_parts(
     _check(factor=factor, original_length=original_length)
     _check_ramp("slow", slow, "fast", fast)
     turns = original_length * frequencies.double() / (2 * math.pi)
-    return _blended(frequencies, factor, keep=((turns - slow) / (fast - slow)).clamp(0, 1))
+    keep = ((turns - slow) / (fast - slow)).clamp(0, 1)
+    return ScaledFrequencies(_blended(frequencies, factor, keep))
 
 
 def yarn(
@@ -115,7 +117,7 @@ def yarn(
     width = high - low if high != low else 0.001  # as released: a step instead of a ramp
     pairs = torch.arange(dim // 2, dtype=torch.float64, device=frequencies.device)
     slowed = ((pairs - low) / width).clamp(0, 1)
-    return _blended(frequencies, factor, keep=1 - slowed, attention_factor=attention_factor)
+    return ScaledFrequencies(_blended(frequencies, factor, keep=1 - slowed), attention_factor)
 
 
 def longrope(
@@ -125,19 +127,20 @@ def longrope(
     """Each pair divided by a factor found by search: a short one up to L, a long one beyond.
 
     `long_factors` apply if length > original_length, strictly. The attention factor is
-    sqrt(1 + ln(factor) / ln(original_length)).
+    sqrt(1 + ln(factor) / ln(original_length)). Raises ValueError unless there is a factor above 0
+    for each pair in both lists.
 
     Source: Ding et al. 2024, LongRoPE (arXiv 2402.13753); Phi-3's released code.
     """
-    _check(factor=factor, dim=dim, original_length=original_length)
-    name, factors = (
-        ("long_factors", long_factors) if length > original_length
-        else ("short_factors", short_factors)
-    )  # fmt: skip
-    if len(factors) != dim // 2:
-        raise ValueError(
-            f"{name} must have {dim // 2} numbers, one for each pair, got {len(factors)}"
-        )
+    _check(factor=factor, dim=dim, original_length=original_length, length=length)
+    for name, factors in {"short_factors": short_factors, "long_factors": long_factors}.items():
+        if len(factors) != dim // 2:
+            raise ValueError(
+                f"{name} must have {dim // 2} numbers, one for each pair, got {len(factors)}"
+            )
+        if not all(0 < one < math.inf for one in factors):
+            raise ValueError(f"{name} must be above 0 and finite, got {list(factors)}")
+    factors = long_factors if length > original_length else short_factors
     frequencies = rotary_frequencies(dim, base)
     divided = frequencies / frequencies.new_tensor(factors)
     return ScaledFrequencies(divided, math.sqrt(1 + math.log(factor) / math.log(original_length)))
@@ -154,9 +157,7 @@ def llama3(
     Source: Grattafiori et al. 2024, The Llama 3 Herd of Models (arXiv 2407.21783), released code.
     """
     if low_freq_factor == high_freq_factor:
-        _check(factor=factor, original_length=original_length)
-        turns = original_length * frequencies.double() / (2 * math.pi)
-        return _blended(frequencies, factor, keep=(turns >= low_freq_factor).double())
+        low_freq_factor = math.nextafter(high_freq_factor, 0)  # a step instead of a ramp
     _check_ramp("low_freq_factor", low_freq_factor, "high_freq_factor", high_freq_factor)
     return by_parts(frequencies, factor, original_length, low_freq_factor, high_freq_factor)
 
@@ -166,30 +167,32 @@ def yarn_factor(factor: float, weight: float = 1.0) -> float:
     return 0.1 * weight * math.log(factor) + 1.0 if factor > 1 else 1.0
 
 
-def _blended(
-    frequencies: Tensor, factor: float, keep: Tensor, attention_factor: float = 1.0
-) -> ScaledFrequencies:
-    frequencies = frequencies.double()
-    blended = keep * frequencies + (1 - keep) * frequencies / factor
-    return ScaledFrequencies(blended, attention_factor)
+def _blended(frequencies: Tensor, factor: float, keep: Tensor) -> Tensor:
+    return keep * frequencies.double() + (1 - keep) * frequencies.double() / factor
 
 
-def _check(*, factor: float, dim: int | None = None, original_length: int | None = None) -> None:
-    if not factor >= 1:
+MOST = 2**63
+"""Above all lengths: positions are counted in int64."""
+
+
+def _check(*, factor: float, dim: int = 4, original_length: int = 2, length: int = 0) -> None:
+    if not 1 <= factor < MOST:
         raise ValueError(f"factor must be 1 or more, got {factor}: contexts are made longer here")
-    if dim is not None and (dim < 4 or dim % 2):
+    if dim < 4 or dim % 2:
         raise ValueError(
             f"dim must be even and 4 or more, got {dim}: with one pair, the fastest is the slowest"
         )
-    if original_length is not None and original_length < 2:
+    if not 2 <= original_length < MOST:
         raise ValueError(
             f"original_length must be 2 or more, got {original_length}: the length of trained texts"
         )
+    if not 0 <= length < MOST:
+        raise ValueError(f"length must be 0 or more, got {length}: that of the text at hand")
 
 
 def _check_ramp(slow_name: str, slow: float, fast_name: str, fast: float) -> None:
-    if not slow < fast:
+    if not 0 < slow < fast < math.inf:
         raise ValueError(
             f"{slow_name} must be below {fast_name}, got {slow} and {fast}: pairs with fewer turns "
-            "than the first are slowed, pairs with more turns than the second are kept"
+            "than the first, above 0, are slowed, pairs with more turns than the second are kept"
         )

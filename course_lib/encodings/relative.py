@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from course_lib.encodings.angles import check_integers, table_device
 from course_lib.encodings.consecutive import distances_of, known_lead, toeplitz
-from course_lib.encodings.scheme import PositionScheme, check_sizes
+from course_lib.encodings.scheme import PositionScheme, check_places, check_sizes
 
 
 def relative_positions(
@@ -28,9 +28,11 @@ def relative_positions(
 def clip_to_index(relative: Int[Tensor, "*shape"], max_distance: int) -> Int[Tensor, "*shape"]:
     """Distances clipped to -max_distance..max_distance and counted from 0, as rows of a table.
 
-    Raises ValueError for a negative `max_distance`. Source: Shaw et al. 2018, section 3.2 (arXiv
-    1803.02155), which clips j - i instead of i - j.
+    Raises ValueError for a negative `max_distance`, and for distances that are not integers.
+
+    Source: Shaw et al. 2018, section 3.2 (arXiv 1803.02155), which clips j - i instead of i - j.
     """
+    check_integers(relative, "relative")
     if max_distance < 0:
         raise ValueError(f"max_distance must be 0 or more, got {max_distance}")
     return relative.long().clamp(-max_distance, max_distance) + max_distance  # int8 would wrap
@@ -46,20 +48,19 @@ def t5_bucket(
     to `max_distance` the buckets widen by equal ratios, and the last one is open. If
     `bidirectional`, n is half of `num_buckets`, and keys after the query use the upper half; if
     not, all of those keys share bucket 0. Raises ValueError if `num_buckets` leaves no exact bucket
-    or `max_distance` no room.
+    or `max_distance` no room, and for distances that are not integers.
 
     Source: Raffel et al. 2020, T5, section 2.1 (arXiv 1910.10683), and its released code, where
     the argument is memory - query, our distance with its sign flipped.
     """
+    check_integers(relative, "relative")
     half = num_buckets // 2 if bidirectional else num_buckets
     exact = half // 2
     if exact < 1:
         least = 4 if bidirectional else 2
         raise ValueError(f"num_buckets must be {least} or more, got {num_buckets}")
     if max_distance <= exact:
-        raise ValueError(
-            f"max_distance must be above the {exact} exact buckets, got {max_distance}"
-        )
+        raise ValueError(f"max_distance must be above {exact} exact buckets, got {max_distance}")
     distance = relative.long().abs() if bidirectional else relative.long().clamp(min=0)
     ratio = (distance.clamp(min=exact).double() / exact).log() / math.log(max_distance / exact)
     # 1e-9 keeps a distance that begins a bucket in that bucket where the logarithm rounds down
@@ -98,6 +99,7 @@ class DistanceBias(PositionScheme):
     def score_bias(
         self, q: Tensor, k: Tensor, q_positions: Tensor, k_positions: Tensor
     ) -> Float[Tensor, "*batch heads queries keys"]:
+        check_places(self, q_positions=(q, q_positions), k_positions=(k, k_positions))
         if known_lead(q_positions, k_positions) is not None:  # once for each distance
             distances = distances_of(q_positions, k_positions)
             bias = toeplitz(self.by_distance(distances).to(q.dtype), len(q_positions))

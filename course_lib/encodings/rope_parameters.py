@@ -61,12 +61,12 @@ def from_rope_parameters(
             f"rope_type {kind!r} does not take {', '.join(sorted(unknown))}: results would differ "
             "from the model's; remove it if it has no effect"
         )
-    sizes = {"length": length, "max_position_embeddings": max_position_embeddings}
-    _check_numbers(dict(parameters) | {"head_dim": head_dim} | sizes)
+    parameters = {**parameters, "max_position_embeddings": max_position_embeddings}
+    _check_numbers(parameters | {"head_dim": head_dim, "length": length})
     given = parameters.get("partial_rotary_factor")
     share = 1.0 if given is None else given
     width = head_dim if kind == "proportional" else int(head_dim * share)
-    scaled = reader(_Config(parameters, kind, width, share, length, max_position_embeddings))
+    scaled = reader(_Config(parameters, kind, width, share, length))
     sections, interleaved = (parameters.get(key) for key in _MROPE)
     if kind == "axial":
         sections = [width // 4] * 2
@@ -79,14 +79,16 @@ class _Config(NamedTuple):
     dim: int
     share: float
     length: int | None
-    max_position_embeddings: int | None
 
-    def get(self, key: str) -> Any:
-        if self.parameters.get(key) is None:
+    def get(self, key: str, default: Any = None) -> Any:
+        value = self.parameters.get(key)
+        value = default if value is None else value
+        if value is None:
+            remedy = ": give the config's" if key == _MAXIMUM else ""
             raise ValueError(
-                f"rope_type {self.kind!r} needs {key}, which these parameters do not have"
+                f"rope_type {self.kind!r} needs {key}, which these parameters do not have{remedy}"
             )
-        return self.parameters[key]
+        return value
 
     @property
     def base(self) -> Any:
@@ -95,22 +97,15 @@ class _Config(NamedTuple):
     def frequencies(self) -> Tensor:
         return rotary_frequencies(self.dim, self.base)
 
-    def maximum(self) -> int:
-        if self.max_position_embeddings is None:
-            raise ValueError(
-                f"rope_type {self.kind!r} needs max_position_embeddings here: give the config's"
-            )
-        return self.max_position_embeddings
-
     def factor(self) -> float:
         """The extension; where a config leaves it out, the ratio of the two lengths."""
         given: float | None = self.parameters.get("factor")
-        return self.maximum() / self.get(_ORIGINAL) if given is None else given
+        return self.get(_MAXIMUM) / self.get(_ORIGINAL) if given is None else given
 
 
 def _read_dynamic(c: _Config) -> ScaledFrequencies:
-    length = c.maximum() if c.length is None else c.length
-    return extension.dynamic_ntk(c.dim, c.base, c.get("factor"), length, c.maximum())
+    original = c.get(_MAXIMUM)
+    return extension.dynamic_ntk(c.dim, c.base, c.get("factor"), c.length or original, original)
 
 
 def _read_yarn(c: _Config) -> ScaledFrequencies:
@@ -127,18 +122,15 @@ def _read_yarn(c: _Config) -> ScaledFrequencies:
 
 
 def _read_longrope(c: _Config) -> ScaledFrequencies:
-    original, length = c.get(_ORIGINAL), c.length or 0
-    short, long = c.get("short_factor"), c.get("long_factor")
-    scaled = extension.longrope(c.dim, c.base, short, long, length, original, c.factor())
-    given = c.parameters.get("attention_factor")
-    return scaled if given is None else scaled._replace(attention_factor=given)
+    original, short, long = map(c.get, (_ORIGINAL, "short_factor", "long_factor"))
+    scaled = extension.longrope(c.dim, c.base, short, long, c.length or 0, original, c.factor())
+    return scaled._replace(attention_factor=c.get("attention_factor", scaled.attention_factor))
 
 
 def _read_proportional(c: _Config) -> ScaledFrequencies:
     frequencies = c.frequencies()
-    factor = c.parameters.get("factor")
     frequencies[int(c.share * c.dim // 2) :] = 0
-    return extension.interpolated(frequencies, 1.0 if factor is None else factor)
+    return extension.interpolated(frequencies, c.get("factor", 1.0))
 
 
 def _read_axial(c: _Config) -> ScaledFrequencies:
@@ -150,6 +142,7 @@ def _read_axial(c: _Config) -> ScaledFrequencies:
 OLD_NAMES = {"su": "longrope", "mrope": "default"}
 """What the first configs of Phi-3 and of Qwen2-VL call these types."""
 _MROPE = ("mrope_section", "mrope_interleaved")
+_MAXIMUM = "max_position_embeddings"
 _ORIGINAL = "original_max_position_embeddings"
 _LLAMA = ("factor", _ORIGINAL, "low_freq_factor", "high_freq_factor")
 ROPE_TYPES: dict[str, tuple[Callable[[_Config], ScaledFrequencies], set[str]]] = {
@@ -182,7 +175,6 @@ def _of_layer(parameters: Mapping[str, Any], layer_type: str | None) -> Mapping[
         return parameters
     if layer_type not in nested:
         raise ValueError(
-            f"layer_type must be one of {', '.join(nested)}, got {layer_type!r}: these parameters "
-            "differ between layers"
+            f"layer_type must be one of {', '.join(nested)}, got {layer_type!r}: layers differ here"
         )
     return nested[layer_type]

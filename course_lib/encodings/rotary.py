@@ -214,5 +214,4 @@ def _reorder(
     rotated = order(width).flatten()
     index = torch.cat([rotated, torch.arange(width, head_dim)]).to(weight.device)
     heads = weight.unflatten(0, (num_heads, head_dim))  # (num_heads, head_dim, *rest)
-    reordered: Tensor = heads[:, index].flatten(0, 1)
-    return reordered
+    return torch.flatten(heads[:, index], 0, 1)

@@ -9,6 +9,8 @@ import torch
 from jaxtyping import Float, Int, Num
 from torch import Tensor, nn
 
+from course_lib.encodings.angles import check_integers
+
 DOORS = ("embed", "rotate", "score_bias", "read")
 
 
@@ -102,6 +104,33 @@ def check_sizes(scheme: PositionScheme, **sizes: tuple[int, int]) -> None:
                 f"{type(scheme).__name__} was made for {name} {expected}, got {got}: "
                 f"make it with {name} = {got}"
             )
+
+
+def check_places(scheme: PositionScheme, **places: tuple[Tensor, Tensor]) -> None:
+    """Raise ValueError unless each tensor, given with its positions, has one for every token.
+
+    Tensors are (batch, length, dim) or (batch, heads, length, head_dim).
+    """
+    for name, (t, positions) in places.items():
+        check_positions_fit(positions, (t.shape[0], t.shape[-2]), scheme.axes, name)
+
+
+def check_positions_fit(
+    positions: Tensor, size: tuple[int, int], axes: int = 1, name: str = "positions"
+) -> None:
+    """Raise ValueError unless there is a position for each of (batch, length) tokens."""
+    batch, length = size
+    shapes = [(length,), (batch, length)]
+    if axes > 1:
+        shapes += [(length, axes), *((rows, length, axes) for rows in {1, batch})]
+    if tuple(positions.shape) not in shapes:
+        more = ", with `axes` behind them or not" if axes > 1 else ""
+        raise ValueError(
+            f"{name} must have shape (length,) or (batch, length){more}, here "
+            f"{' or '.join(map(str, shapes))}, got {tuple(positions.shape)}"
+        )
+    if axes == 1 or positions.ndim < 2:
+        check_integers(positions, name)
 
 
 def on_axes(

@@ -6,7 +6,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from course_lib.encodings.angles import check_integers
-from course_lib.encodings.scheme import PositionScheme, on_axes
+from course_lib.encodings.scheme import PositionScheme, check_places, on_axes
 
 
 class QueryTemperature(PositionScheme):
@@ -45,6 +45,7 @@ class QueryTemperature(PositionScheme):
     def rotate(
         self, q: Tensor, k: Tensor, q_positions: Tensor, k_positions: Tensor
     ) -> tuple[Tensor, Tensor]:
+        check_places(self, q_positions=(q, q_positions), k_positions=(k, k_positions))
         turned, k = self.scheme.rotate(q, k, q_positions, k_positions)
         if self.axes > 1:
             q_positions = on_axes(q_positions, self.axes, (q.shape[0], q.shape[2]))[..., 0]
@@ -54,5 +55,5 @@ class QueryTemperature(PositionScheme):
     def factor(self, positions: Int[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
         """What a query at each position is multiplied by, in float32."""
         check_integers(positions)
-        steps = (positions.long() + self.first) // self.length
+        steps = ((positions.long() + self.first) // self.length).clamp(min=0)
         return 1 + self.scale * steps.float().log1p()

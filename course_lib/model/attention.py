@@ -10,10 +10,9 @@ from jaxtyping import Bool, Float, Int, Num
 from torch import Tensor
 from torch.nn import functional
 
-from course_lib.encodings.angles import check_integers
 from course_lib.encodings.consecutive import known_lead
 from course_lib.encodings.relative import relative_positions
-from course_lib.encodings.scheme import PositionScheme, on_axes
+from course_lib.encodings.scheme import PositionScheme, check_positions_fit, on_axes
 
 SCORES_AT_ONCE = 2**19
 """For all texts and heads: 2 MiB in float32, which stay in a CPU's cache."""
@@ -188,8 +187,7 @@ def causal_mask(
     q_positions: Int[Tensor, "*batch queries"], k_positions: Int[Tensor, "*batch keys"]
 ) -> Bool[Tensor, "*batch 1 queries keys"]:
     """True where a query may look: at keys that do not come after it."""
-    visible = k_positions[..., None, :] <= q_positions[..., :, None]  # (*batch, queries, keys)
-    return visible.unsqueeze(-3)  # (*batch, 1, queries, keys)
+    return k_positions[..., None, None, :] <= q_positions[..., None, :, None]
 
 
 def pairs_allowed(view: View) -> Bool[Tensor, "*batch_heads queries keys"] | None:
@@ -257,24 +255,6 @@ def _check_shapes(
     for name, other in {"k": k, "v": v, **places, "sinks": sinks}.items():
         if other is not None and other.device != q.device:
             raise ValueError(f"{name} is on {other.device} and q on {q.device}: move one of them")
-
-
-def check_positions_fit(
-    positions: Tensor, size: tuple[int, int], axes: int = 1, name: str = "positions"
-) -> None:
-    """Raise ValueError unless there is a position for each of (batch, length) tokens."""
-    batch, length = size
-    shapes = [(length,), (batch, length)]
-    if axes > 1:
-        shapes += [(length, axes), (batch, length, axes)]
-    if tuple(positions.shape) not in shapes:
-        more = ", with `axes` behind them or not" if axes > 1 else ""
-        raise ValueError(
-            f"{name} must have shape (length,) or (batch, length){more}, here "
-            f"{' or '.join(map(str, shapes))}, got {tuple(positions.shape)}"
-        )
-    if axes == 1 or positions.ndim < 2:
-        check_integers(positions, name)
 
 
 def check_window(window: int | None) -> None:

@@ -12,11 +12,11 @@ from jaxtyping import Bool, Float, Int, Num
 from torch import Tensor, nn
 from torch.nn import functional
 
-from course_lib.encodings.angles import check_positions
+from course_lib.encodings.angles import check_finite, check_positions
 from course_lib.encodings.consecutive import consecutive_positions, joined
 from course_lib.encodings.rotary import shared_tables
-from course_lib.encodings.scheme import PositionScheme, on_axes
-from course_lib.model.attention import View, attend, check_positions_fit, check_window
+from course_lib.encodings.scheme import PositionScheme, check_positions_fit, on_axes
+from course_lib.model.attention import View, attend, check_window
 
 
 @dataclass(frozen=True)
@@ -69,9 +69,7 @@ class Cache:
     def extend(self, layer: int, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
         """Append a layer's new keys and values, and return all of them."""
         if layer in self.layers:
-            past_k, past_v = self.layers[layer]
-            k = torch.cat([past_k, k], dim=-2)
-            v = torch.cat([past_v, v], dim=-2)
+            k, v = (torch.cat(pair, -2) for pair in zip(self.layers[layer], (k, v), strict=True))
         self.layers[layer] = k, v
         return k, v
 
@@ -87,8 +85,7 @@ class Cache:
                     f"positions of shape {tuple(positions.shape)} cannot follow the cache's, of "
                     f"shape {tuple(past.shape)}: keep to (length,) or (batch, length)"
                 )
-            one_run = past.ndim == 1
-            positions = joined(past, positions) if one_run else torch.cat([past, positions], length)
+            positions = joined(past, positions, length)
         self.positions = positions
         return positions
 
@@ -154,6 +151,9 @@ class Decoder(nn.Module):
     or None, or None. They have no weights, so a layer's `attention.window` may be changed in a
     trained model, too. The cache keeps the keys that they hide. With `sinks`, each layer learns a
     logit for each head, from 0 on. Raises ValueError for a window below 1.
+
+    A scheme without weights, such as RoPE or ALiBi, leaves nothing in `state_dict`: weights load
+    into a decoder with any such scheme, so keep its name beside them.
     """
 
     def __init__(
@@ -225,12 +225,13 @@ class Decoder(nn.Module):
         """`tokens`, which stand at positions 0, 1, 2, ..., and `count` more, one at a time.
 
         Takes the best token at temperature 0, else draws from softmax(scores / temperature).
-        Raises ValueError for an empty prompt or a negative temperature.
+        Raises ValueError for an empty prompt, and for a temperature that is negative or not finite.
         """
         if tokens.shape[-1] == 0:
             raise ValueError("tokens must hold at least one token to go on from, got none")
         if temperature < 0:
             raise ValueError(f"temperature must be 0 or more, got {temperature}")
+        check_finite(temperature, "temperature")
         cache = Cache()
         new = tokens
         for _ in range(count):

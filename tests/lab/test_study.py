@@ -21,6 +21,7 @@ from course_lab.studies.study import (
     Result,
     Study,
     Weights,
+    _source,
     alike,
     code_of,
     executor,
@@ -28,6 +29,7 @@ from course_lab.studies.study import (
     measured,
 )
 from course_lib.encodings import PositionScheme, Rotary
+from course_lib.encodings.angles import check_finite
 from course_lib.errors import CourseError
 
 
@@ -131,6 +133,21 @@ def test_other_settings_or_other_code_make_a_result_stale(study):
     assert stale.missing() == every_unit()
     stale.make()
     assert asked == every_unit() and stale.missing() == [] and len(study.results()) == 8
+
+
+def one(number):
+    """Of one."""
+    return number + 1
+
+
+def refusing(number):
+    """With an entrance."""
+    check_finite(number, "number")
+    return number + 1
+
+
+def test_a_check_at_the_entrance_makes_nothing_stale():
+    assert _source(refusing).replace("refusing", "one") == _source(one)
 
 
 def test_what_other_code_computes_alike_need_not_be_measured_whole(study):

@@ -76,7 +76,7 @@ def test_faulty_solutions_release_nothing(shop: Workshop, change: Any, says: str
     save(shop.solutions / NAME, cells)
     released = (shop.released / NAME).read_bytes()
     with pytest.raises(NotebookError, match=says):
-        workspace.release(shop.solutions, shop.released, sample_specs.EXERCISES)
+        workspace.generated(shop.solutions, sample_specs.EXERCISES)
     assert (shop.released / NAME).read_bytes() == released
 
 
@@ -184,7 +184,7 @@ def test_answers_find_their_places_where_sheets_were_renamed_split_and_merged(
         save(shop.solutions / name, solved(slugs))
     (shop.solutions / NAME).unlink()
     (shop.released / NAME).unlink()
-    workspace.release(shop.solutions, shop.released, sample_specs.EXERCISES)
+    workspace.release(workspace.generated(shop.solutions, sample_specs.EXERCISES), shop.released)
     git(upstream, "rm", "-q", f"exercises/{NAME}")
     for name in sheets:
         save(upstream / "exercises" / name, cells_of(shop.released / name))
@@ -342,7 +342,7 @@ def test_an_update_that_is_killed_behind_the_pull_is_brought_to_its_end(
         pass
 
     monkeypatch.setattr(updating, "_carry", kill)
-    monkeypatch.setattr(Path, "write_bytes", kill)  # nothing comes after a power cut
+    monkeypatch.setattr(updating, "_give_back", kill)  # nothing comes after a power cut
     monkeypatch.setattr(updating, "backup", saved_by_hand)
     with pytest.raises(Killed):
         list(updating.update(shop.exercises))

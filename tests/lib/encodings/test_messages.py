@@ -122,7 +122,7 @@ ENCODINGS = {
         lambda: t5_bucket(HERE, 3, bidirectional=True), "num_buckets must be 4 or more, got 3"
     ),
     "no room for far buckets": (
-        lambda: T5Bias(3, 32, 16), "max_distance must be above the 16 exact buckets, got 16"
+        lambda: T5Bias(3, 32, 16), "max_distance must be above 16 exact buckets, got 16"
     ),
     "no heads": (lambda: alibi_slopes(0), "num_heads must be 1 or more, got 0"),
     "bias of too many heads": (
@@ -251,7 +251,7 @@ ENCODINGS = {
     ),
     "ramp upside down": (
         lambda: by_parts(rotary_frequencies(8), 4, 99, slow=4, fast=1),
-        "slow must be below fast, got 4 and 1: pairs with fewer turns than the first are slowed",
+        "slow must be below fast, got 4 and 1: pairs with fewer turns than the first, above 0, are",
     ),
     "YaRN's ramp upside down": (
         lambda: yarn(8, 1e4, 4, 99, beta_fast=1, beta_slow=32), "beta_slow must be below beta_fast"
@@ -303,7 +303,7 @@ CONFIGS = {
     "dynamic without factor": (lambda: rope("dynamic", maximum=9), "'dynamic' needs factor"),
     "dynamic without the length": (
         lambda: rope("dynamic", factor=2.0),
-        "rope_type 'dynamic' needs max_position_embeddings here: give the config's",
+        "needs max_position_embeddings, which these parameters do not have: give the config's",
     ),
     "yarn without original length": (
         lambda: rope("yarn", factor=4.0), f"rope_type 'yarn' needs {ORIGINAL}"

@@ -228,3 +228,9 @@ REFUSED = {
 def test_what_is_refused_is_named_with_its_value(call, says):
     with pytest.raises(ValueError, match=says):
         call()
+
+
+def test_a_query_before_the_first_token_keeps_its_size():
+    """Padding on the left has such positions: a logarithm of 0 would hide in attention."""
+    factor = QueryTemperature(4).factor(torch.tensor([-9, -1, 0, 4]))
+    assert factor[:3].tolist() == [1, 1, 1] and factor[3] > 1
