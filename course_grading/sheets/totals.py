@@ -28,7 +28,7 @@ def minutes_of(exercises: Sequence[Exercise]) -> int:
 
 
 def minutes_of_lesson(notebook: Mapping[str, Any]) -> int:
-    """How long a lesson takes, to five minutes, read honestly up to "If you want more".
+    """How long a lesson takes, to five minutes, read honestly up to its list of exercises.
 
     150 words and 12 lines of open code a minute; a minute for each picture, for each cell that asks
     to guess, and for four printed answers; 3 minutes for each "Your turn" and for an explorer.
@@ -37,7 +37,7 @@ def minutes_of_lesson(notebook: Mapping[str, Any]) -> int:
     for cell in notebook["cells"]:
         source = as_text(cell["source"])
         if cell["cell_type"] == "markdown":
-            if source.lstrip("# ").startswith("If you want more"):
+            if source.startswith(("## Exercises", "## If you want more")):
                 break
             said = [line for line in source.splitlines() if not line.startswith(("#", ">"))]
             minutes += len(source.split()) / 150 + any(map(_asks_to_guess, said))
