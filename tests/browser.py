@@ -23,7 +23,7 @@ from typing import Any
 
 from playwright.sync_api import ConsoleMessage, Locator, Page, sync_playwright
 
-from course_grading.sheets.workspace import release
+from course_grading.sheets.workspace import generated, release
 from course_grading.specs import EXERCISES
 
 ROOT = Path(__file__).parents[1]
@@ -60,7 +60,7 @@ def make_checkout(root: Path) -> Path:
             shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns(".*"))
         elif (ROOT / name).exists():
             shutil.copy(ROOT / name, root / name)
-    release(ROOT / "solutions", root / "exercises", EXERCISES)
+    release(generated(ROOT / "solutions", EXERCISES), root / "exercises")
     return root
 
 
