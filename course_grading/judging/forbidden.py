@@ -12,6 +12,7 @@ import re
 import sys
 import warnings
 from collections.abc import Iterable
+from functools import lru_cache
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -27,9 +28,11 @@ RUNS_PYTHON = re.compile(r"\A\s*%%(time|timeit|capture|prun)\b.*\n?")
 """The head of a cell magic whose body is Python like any other."""
 
 
+@lru_cache(maxsize=256)
 def parse(source: str) -> ast.Module | None:
     """The cell's syntax tree, magics and shell lines included; None for a syntax error, and for
-    more magics than IPython takes in one cell."""
+    more magics than IPython takes in one cell. To find that out takes IPython many seconds, and
+    each exercise of a sheet asks, so what was found is kept."""
     from IPython.core.inputtransformer2 import TransformerManager
 
     with warnings.catch_warnings(action="ignore"):
