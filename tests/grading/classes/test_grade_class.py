@@ -31,8 +31,8 @@ SANDBOX = "none" if unusable() else "bubblewrap"
 ANSWERS = {
     "Ada Lovelace": RIGHT,
     "Bob": "def {name}(x, factor):\n    return x + factor",
-    "Cem": "def {name}(x, factor):\n    return x * factor * 3",
-    "Dörte": "def {name}(x, factor):\n    thrice = 3.0\n    return thrice * (factor * x)",
+    "Cem": "def {name}(x, factor):\n    return x * x * factor",
+    "Dörte": "def {name}(x, factor):\n    square = x**2\n    return factor * square",
     "小明": "def {name}(x, factor):\n    return x * factor - 7",
     "Eve": None,
 }
