@@ -182,11 +182,17 @@ def _for_all(
     return _filled(source, flat, default, False, _bases(known, form, "")), {}
 
 
-def _bases(known: ModelType, form: str, name: str) -> tuple[Any, ...]:
-    """Where the class looks for the base of a layer type."""
+def _bases(known: ModelType, form: str, name: str, usual: Config | None = None) -> tuple[Any, ...]:
+    """Where the class looks for the base of a layer type, and last its own base.
+
+    `usual` are the parameters that the class fills in, which have the base of a layer type that no
+    layer has by default.
+    """
     found = known.bases.get(form) or known.bases.get("alone") or {}
-    first: list[Any] = next(iter(found.values()), ["rope_theta", None])
-    return tuple(found.get(name, first))
+    if name in found:
+        return tuple(found[name])
+    *keys, own = next(iter(found.values()), ["rope_theta", None])
+    return (*keys, own and (usual or {}).get("rope_theta", own))
 
 
 def _by_layer(
@@ -217,7 +223,7 @@ def _by_layer(
         or (name not in given and usual.get(name, {}) is None)
         else _filled(
             source, (given[name] or {"rope_type": "default"}) if name in given else {},
-            usual.get(name) or {}, True, _bases(known, form, name),
+            usual.get(name) or {}, True, _bases(known, form, name, usual.get(name)),
         )
         for name in {**usual, **given}
     }  # fmt: skip
