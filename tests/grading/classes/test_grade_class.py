@@ -117,6 +117,7 @@ def test_a_class_is_graded_once_and_can_be_read(command, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.grid
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_what_is_ended_before_all_is_graded_leaves_nothing_and_can_be_gone_on_from(
     command, tmp_path, monkeypatch, ending
