@@ -433,6 +433,9 @@ def test_explorers_move_by_keyboard(reader: Reader, pages, opened) -> None:
         if not page.frames or (name.startswith("zh/") and name != MOVED_IN_CHINESE):
             continue
         reader.open(name, 360)
+        reader.page.evaluate(
+            "() => { for (const one of document.querySelectorAll('details')) one.open = true }"
+        )
         for figure in reader.page.locator("figure.explorer").all():
             manifest = json.loads(figure.locator("script").text_content() or "")
             for control in figure.locator("[data-control]").all():

@@ -71,8 +71,7 @@ def test_scores(scores):
             assert abs(got[a, b] - score / math.sqrt(8)) < 1e-3
 
 # %% variation
-# because: returns its verdict
-# named: accepts every version
+# because: returns its verdict, and fails on float64 by accident, in allclose
 def test_scores(scores):
     q, k = vectors(6)
     return torch.allclose(scores(q, k, [(2, 3)]), wanted(q, k, [(2, 3)]), atol=1e-3)
