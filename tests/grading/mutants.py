@@ -145,11 +145,13 @@ def at_most(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGPROF, before)
 
 
-def passes(exercise: Exercise, setup: tuple[str, ...], source: str) -> bool:
+def passes(
+    exercise: Exercise, setup: tuple[str, ...], source: str, seconds: float = SECONDS
+) -> bool:
     """Whether an answer passes on the draw that `check` makes, or on another."""
     namespace: dict[str, Any] = {"_same": lambda x: x}
     try:
-        with at_most(SECONDS), redirect_stdout(StringIO()):
+        with at_most(seconds), redirect_stdout(StringIO()):
             for cell in (*setup, source):
                 exec(cell, namespace)
             answer = namespace[exercise.name]
@@ -174,7 +176,8 @@ def passing(slug: str) -> tuple[int, list[str]]:
     """How many mutants of a solution there are, and what was changed in those that pass."""
     torch.set_num_threads(1)
     setup, answers = sheet_cells(sheet_of(EXERCISES[slug]))
-    assert passes(EXERCISES[slug], setup, answers[slug]), f"the solution of {slug} fails"
+    whole = passes(EXERCISES[slug], setup, answers[slug], 10 * SECONDS)
+    assert whole, f"the solution of {slug} fails"
     changed = dict(mutants(answers[slug]))
     names = {f"{slug}: {what}": what for what in changed}
     chosen = {names[one] for one in sample(names, os.environ.get("COURSE_SAMPLE", ALL))}
