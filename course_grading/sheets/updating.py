@@ -42,7 +42,8 @@ def update(folder: Path) -> Iterator[str]:
     Of the sheets in `folder` all that were changed are set aside before the pull, and of the
     lessons those that the release changes, so that it meets no conflict in them. What comes after
     the pull is the new release's own business (see `carrying`), in a process that runs its code. If
-    anything goes wrong, every notebook gets its own bytes again.
+    anything goes wrong, every notebook gets its own bytes again, and after the pull UNFINISHED
+    stays, so that the next update carries them over.
     """
     yield from _finish(folder)
     root = Path(_git(folder, "rev-parse", "--show-toplevel").strip())
@@ -58,17 +59,18 @@ def update(folder: Path) -> Iterator[str]:
         return
     changed = _set_aside(root, folder)
     base = {one.path: _cells_at("HEAD", one.path, root) for one in changed}
-    note = folder / UNFINISHED
+    note, was = folder / UNFINISHED, _head(root)
     try:
         if changed:
-            _write_note(note, root, changed)
+            _write_note(note, was, changed)
             names = (one.path.relative_to(root) for one in changed)
             _git(root, "checkout", "HEAD", "--", *names)
         _git(folder, "merge", "--ff-only", "@{upstream}")
         lines = list(_carry(changed, base))
     except BaseException:
         _give_back(changed)
-        note.unlink(missing_ok=True)
+        if _head(root) == was:
+            note.unlink(missing_ok=True)
         raise
     note.unlink(missing_ok=True)
     yield from lines
@@ -85,8 +87,8 @@ def left_unfinished(folder: Path) -> str:
     if not (folder / UNFINISHED).exists():
         return ""
     return (
-        f"an update was ended before it was finished: your answers are in {folder / '.backup'}, "
-        "and `make update` brings them back"
+        "an update was ended before it was finished: `make update` goes on with it "
+        f"(copies of your answers are in {folder / '.backup'})"
     )
 
 
@@ -116,8 +118,11 @@ def _cells_at(commit: str, path: Path, root: Path) -> list[Cell]:
     return notebooks.cells_of(shown.encode(), path.name)
 
 
-def _write_note(note: Path, root: Path, changed: list[SetAside]) -> None:
-    was = _git(root, "rev-parse", "HEAD").strip()
+def _head(root: Path) -> str:
+    return _git(root, "rev-parse", "HEAD").strip()
+
+
+def _write_note(note: Path, was: str, changed: list[SetAside]) -> None:
     files = {str(one.path): str(one.backup.resolve()) for one in changed}
     note.parent.mkdir(exist_ok=True)
     notebooks.write_text(note, json.dumps({"was": was, "files": files}, indent=1) + "\n")
@@ -126,8 +131,9 @@ def _write_note(note: Path, root: Path, changed: list[SetAside]) -> None:
 def _finish(folder: Path) -> Iterator[str]:
     """Bring back what an update that was ended has left in its copies.
 
-    A notebook that is as some release has it gets its work back. One that is not holds some
-    already, or what was written since: it stays, and its copy is named.
+    A notebook that is as some release has it gets its work back; so does one that has it already,
+    but not carried over. Any other holds what was carried, or what was written since: it stays,
+    and its copy is named.
     """
     note = folder / UNFINISHED
     if not note.exists():
@@ -141,7 +147,7 @@ def _finish(folder: Path) -> Iterator[str]:
             f"{note} cannot be read ({error}): look for your answers beside it, and delete it"
         ) from None
     root = Path(_git(folder, "rev-parse", "--show-toplevel").strip())
-    pulled = _git(root, "rev-parse", "HEAD").strip() != was
+    pulled = _head(root) != was
     carried = []
     for path, copy in files.items():
         released = [] if path.exists() else [b""]
@@ -149,22 +155,32 @@ def _finish(folder: Path) -> Iterator[str]:
             with suppress(NotebookError):
                 released.append(_bytes_at(commit, path, root))
         now = path.read_bytes() if path.exists() else b""
-        if not copy.exists() or now not in released:
-            if now != (copy.read_bytes() if copy.exists() else now):
-                yield f"{path.name}: stays as it is; before the update it was {copy}"
-        elif pulled:
-            content = copy.read_bytes()
+        content = copy.read_bytes() if copy.exists() else now
+        if now not in (content, *released):
+            yield f"{path.name}: stays as it is; before the update it was {copy}"
+        elif pulled and copy.exists():
             carried.append(SetAside(path, copy, content, notebooks.cells_of(content, path.name)))
-        else:
-            notebooks.write_bytes(path, copy.read_bytes())
+        elif now != content:
+            notebooks.write_bytes(path, content)
             yield f"{path.name}: has your answers again, after an update that was ended"
     base = {one.path: _cells_at(was, one.path, root) for one in carried}
+    for one in carried:
+        _put_as_released(one.path, root)
     yield from _carry(carried, base)
     note.unlink()
 
 
 def _bytes_at(commit: str, path: Path, root: Path) -> bytes:
     return _git(root, "show", f"{commit}:{path.relative_to(root).as_posix()}").encode()
+
+
+def _put_as_released(path: Path, root: Path) -> None:
+    try:
+        released = _bytes_at("HEAD", path, root)
+    except NotebookError:  # a sheet that the release has no more
+        path.unlink(missing_ok=True)
+    else:
+        notebooks.write_bytes(path, released)
 
 
 def _carry(changed: list[SetAside], base: dict[Path, list[Cell]]) -> Iterator[str]:

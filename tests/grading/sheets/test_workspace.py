@@ -328,12 +328,13 @@ def test_what_an_update_left_is_said_by_the_next_command(
     assert "an update was ended before it was finished" in capsys.readouterr().err
 
 
-def test_an_update_that_is_killed_behind_the_pull_is_brought_to_its_end(
-    clone: tuple[Workshop, Path], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("power_cut", [True, False])
+def test_an_update_that_is_ended_behind_the_pull_is_brought_to_its_end(
+    clone: tuple[Workshop, Path], monkeypatch: pytest.MonkeyPatch, power_cut: bool
 ) -> None:
     shop, _ = clone
     shop.answer(1)
-    save(shop.path, shop.cells)
+    mine = save(shop.path, shop.cells).read_bytes()
 
     def kill(*_: Any) -> None:
         raise Killed
@@ -342,12 +343,15 @@ def test_an_update_that_is_killed_behind_the_pull_is_brought_to_its_end(
         pass
 
     monkeypatch.setattr(updating, "_carry", kill)
-    monkeypatch.setattr(updating, "_give_back", kill)  # nothing comes after a power cut
+    if power_cut:  # nothing comes after it
+        monkeypatch.setattr(updating, "_give_back", kill)
     monkeypatch.setattr(updating, "backup", saved_by_hand)
     with pytest.raises(Killed):
         list(updating.update(shop.exercises))
     monkeypatch.undo()
-    assert "new-cell" in [one["id"] for one in cells_of(shop.path)]
+    pulled = "new-cell" in [one["id"] for one in cells_of(shop.path)]
+    assert pulled if power_cut else shop.path.read_bytes() == mine
+    assert updating.left_unfinished(shop.exercises)
     assert course(shop, "update") == 0
     cells = {one["id"]: one["source"] for one in cells_of(shop.path)}
     assert cells["answer-scale-1"] == shop.answer(1)["source"] and "new-cell" in cells
