@@ -1,7 +1,8 @@
-"""What the README shows works: its commands exist, its Python runs, its links lead somewhere."""
+"""What README and pages around it show works: commands exist, Python runs, links lead somewhere."""
 
 import json
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -20,19 +21,44 @@ from course_grading.sheets.totals import (
     write_into_readme,
 )
 from course_grading.specs import SHEETS
+from tools.translation import texts
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
-BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README, flags=re.DOTALL)
+MOST_WORDS = 1_100  # of README: what is more goes to a page of docs/
+AROUND = [  # the pages that README sends a reader to with commands
+    "CONTRIBUTING.md",
+    "docs/exercises.md",
+    "docs/grading.md",
+    "docs/install.md",
+    "docs/teaching.md",
+    "docs/trouble.md",
+]
+WITH_COMMANDS = [README, *((ROOT / page).read_text(encoding="utf-8") for page in AROUND)]
+TARGETS = {
+    target
+    for page in WITH_COMMANDS
+    for target in re.findall(r"(?:`|^|=\S+ )make ([a-z]+)", page, re.MULTILINE)
+}
+
+
+def blocks(page, kind):
+    return re.findall(rf"^```{kind}\n(.*?)^```$", page, flags=re.DOTALL | re.MULTILINE)
+
+
 SHELL = [
-    line.split("#")[0].strip()
-    for kind, text in BLOCKS
-    if kind == "sh"
+    line.split(" #")[0].strip()
+    for page in WITH_COMMANDS
+    for text in blocks(page, "sh")
     for line in text.splitlines()
 ]
 
 
-@pytest.mark.parametrize("target", re.findall(r"(?:`|^)make ([a-z]+)", README, re.MULTILINE))
+def test_the_readme_is_short():
+    assert len(README.split()) <= MOST_WORDS
+
+
+@pytest.mark.parametrize("target", sorted(TARGETS))
 def test_make_targets_exist(target):
     run = subprocess.run(["make", "--dry-run", target], cwd=ROOT, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
@@ -40,12 +66,12 @@ def test_make_targets_exist(target):
 
 @pytest.mark.parametrize("line", [line for line in SHELL if "/course " in line])
 def test_course_commands_are_understood(line):
-    words = line.split()[1:]
+    words = shlex.split(line)[1:]
     assert callable(parser().parse_args(words).run)
 
 
 def test_python_runs():
-    code = "\n".join(text for kind, text in BLOCKS if kind == "python")
+    code = "\n".join(blocks(README, "python"))
     assert "yarn" in code
     run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
@@ -60,15 +86,27 @@ def test_python_runs():
         "docs/notation.md",
         "docs/teaching.md",
         "docs/exercises.md",
+        "docs/grading.md",
+        "docs/install.md",
         "docs/models.md",
         "docs/questions.md",
         "docs/real-model.md",
         "docs/serving.md",
+        "docs/trouble.md",
     ],
 )
 def test_links_lead_somewhere(page):
-    for link in re.findall(r"\]\((?!https?:)([^)#]+)", (ROOT / page).read_text()):
-        assert ((ROOT / page).parent / link).exists(), link
+    links = re.findall(r"\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)", (ROOT / page).read_text())
+    for link, anchor in links:
+        there = (ROOT / page).parent / link if link else ROOT / page
+        assert there.exists(), link
+        if anchor and there.suffix == ".md":
+            assert anchor in {block.context for block in texts.blocks(there.read_text())}, anchor
+
+
+@pytest.mark.parametrize("page", ["grading", "install", "trouble"])
+def test_the_readme_leads_to_the_pages_that_hold_its_details(page):
+    assert f"](docs/{page}.md)" in README
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "notebooks").glob("*.ipynb")), ids=lambda p: p.stem)
@@ -111,7 +149,7 @@ def test_counts_and_minutes_are_written_where_an_exercise_is_added(tmp_path):
         for a, b in zip(README.splitlines(), readme.read_text().splitlines(), strict=True)
         if a != b
     ]
-    (before, after), *routes = changed
+    *routes, (before, after) = changed
     assert after == before.replace("[6](", "[7](") and len(routes) == 2
     for before, after in routes:
         *same, sheets, _ = before.split("|")

@@ -60,7 +60,7 @@ def shown(output, pictures=None):
         ("[a](../docs/notation.md)", "[a](../docs/notation.md)"),
         ("[a](03_other_waves.ipynb)", "[a](03_other_waves.md)"),
         ("[a](../exercises/20_museum.ipynb)", "[a](../exercises/20_museum.md)"),
-        ("[a](../README.md#gpu)", "[a](../index.md#gpu)"),
+        ("[a](../README.md#lessons)", "[a](../index.md#lessons)"),
         ("[`a`](#wheels)", "[`a`](#wheels)"),
         ("[a](https://example.org/a.md)", "[a](https://example.org/a.md)"),
         ("[a](../tools/setup.sh)", "[a](https://host/blob/v2/tools/setup.sh)"),

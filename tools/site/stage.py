@@ -24,7 +24,7 @@ MEASURED = [
     for name in ("claims", "findings", "real-model", "results", "budgets", "benchmarks")
 ]
 TO_LOOK_UP = ["docs/notation", "docs/questions", "docs/models", "docs/serving"]
-ABOUT = ["docs/teaching", "docs/exercises"]
+ABOUT = ["docs/install", "docs/trouble", "docs/grading", "docs/teaching", "docs/exercises"]
 IN_ENGLISH = "---\nenglish: true\n---\n"
 """The head of a page that is English in the Chinese edition."""
 PICTURE = re.compile(r"^!\[([^\]]*)\]\(([^)\s]+)\)$", re.MULTILINE)
