@@ -64,6 +64,7 @@ def test_python_runs():
         "docs/questions.md",
         "docs/real-model.md",
         "docs/serving.md",
+        "docs/rope.md",
     ],
 )
 def test_links_lead_somewhere(page):
