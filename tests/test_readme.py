@@ -92,6 +92,7 @@ def test_python_runs():
         "docs/questions.md",
         "docs/real-model.md",
         "docs/serving.md",
+        "docs/rope.md",
         "docs/trouble.md",
     ],
 )

@@ -380,8 +380,7 @@ def ended_at(shop: Workshop, tmp_path: Path, at: str, ending: signal.Signals) ->
     environment = {**os.environ, "PATH": f"{git.parent}{os.pathsep}{os.environ['PATH']}"}
     running = subprocess.Popen(
         of(shop, "update"), env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        start_new_session=True, preexec_fn=lambda: signal.signal(signal.SIGINT,
-                                                                 signal.default_int_handler),
+        start_new_session=True, preexec_fn=as_in_a_terminal,
     )  # fmt: skip
     until = time.monotonic() + 60
     while not reached.exists() and running.poll() is None and time.monotonic() < until:
@@ -391,6 +390,12 @@ def ended_at(shop: Workshop, tmp_path: Path, at: str, ending: signal.Signals) ->
     running.communicate(timeout=60)
     with suppress(ProcessLookupError):
         os.killpg(running.pid, signal.SIGKILL)
+
+
+def as_in_a_terminal() -> None:
+    """Endings that whoever runs the tests ignores, as nohup does, are ignored no more."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 # For authors
