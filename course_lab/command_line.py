@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import signal
+import subprocess
 import sys
 import threading
 from collections.abc import Callable
@@ -40,6 +41,20 @@ def folder_for(name: str, folder: Path) -> Path:
     if not folder.is_dir():
         raise CourseError(f"there is no folder {folder} to write {name} to")
     return folder / name
+
+
+def write_bytes(path: Path, content: bytes, mode: int = 0o666) -> None:
+    """Write a file so that it is there whole or as it was before. An OSError names it."""
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with open(unfinished, "wb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
+            file.write(content)
+        unfinished.replace(path)
+    except BaseException as error:
+        unfinished.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise OSError(error.errno, error.strerror, str(path)) from None
+        raise
 
 
 def add_command(
@@ -85,11 +100,20 @@ def _end_as_ctrl_c_does() -> None:
             signal.signal(ending, _interrupt)
 
 
-def _interrupt(_: int, frame: FrameType | None) -> None:
+def _interrupt(ending: int, frame: FrameType | None) -> None:
+    if _begins_a_process(frame):  # which nobody could end if it were interrupted here
+        threading.Timer(0.01, os.kill, (os.getpid(), ending)).start()
+        return
     handler = signal.getsignal(signal.SIGINT)
     if not callable(handler):  # a shell's background has Ctrl-C ignored
         raise KeyboardInterrupt
     handler(signal.SIGINT, frame)
+
+
+def _begins_a_process(frame: FrameType | None) -> bool:
+    while frame and frame.f_code is not subprocess.Popen.__init__.__code__:
+        frame = frame.f_back
+    return frame is not None
 
 
 def _complain(problem: str) -> None:

@@ -20,6 +20,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -235,6 +236,7 @@ def begin(run: Callable[[Path], int], folder: Path, at: int, later: float, endin
         if count == at:
             threading.Timer(later, end).start() if later else end()
 
+    tempfile.gettempdir()  # Python tries the folder by a file, which an ending may leave there
     sys.addaudithook(noted)
     status = run(folder)
     sys.stdout.flush()

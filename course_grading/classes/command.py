@@ -18,8 +18,7 @@ from course_grading.classes.store import OWN, Store, key_of
 from course_grading.classes.work import Sheet
 from course_grading.running.graded import printable
 from course_grading.running.runner import Settings
-from course_grading.sheets.notebooks import write_bytes
-from course_lab.command_line import Arguments
+from course_lab.command_line import Arguments, write_bytes
 from course_lib.errors import CourseError
 
 SEED = "seed.txt"

@@ -18,7 +18,8 @@ from course_grading.classes.handed_in import Who
 from course_grading.classes.roster import Row
 from course_grading.running.graded import printable
 from course_grading.running.runner import exercises_of
-from course_grading.sheets.notebooks import Listed, write_bytes
+from course_grading.sheets.notebooks import Listed
+from course_lab.command_line import write_bytes
 
 LONG = (
     "learner", "notebook", "exercise", "number", "points", "max_points", "verdict", "mistake",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from course_grading.texts import decoded
+from course_lab.command_line import write_bytes
 from course_lib.errors import CourseError
 
 BUTTON = "grade-button"
@@ -191,17 +191,3 @@ def write(path: Path, notebook: dict[str, Any]) -> None:
 def write_text(path: Path, text: str) -> None:
     """`write_bytes` in UTF-8."""
     write_bytes(path, text.encode())
-
-
-def write_bytes(path: Path, content: bytes, mode: int = 0o666) -> None:
-    """Write a file so that it is there whole or as it was before. An OSError names it."""
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with open(unfinished, "wb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
-            file.write(content)
-        unfinished.replace(path)
-    except BaseException as error:
-        unfinished.unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise OSError(error.errno, error.strerror, str(path)) from None
-        raise

@@ -18,6 +18,7 @@ from pathlib import Path
 from course_grading.sheets import notebooks
 from course_grading.sheets.notebooks import Cell, NotebookError
 from course_grading.sheets.workspace import backup
+from course_lab.command_line import write_bytes
 
 TAKE_BACK = "git reset --soft $(git merge-base HEAD @{upstream})"
 LESSONS = "notebooks"
@@ -79,7 +80,7 @@ def update(folder: Path) -> Iterator[str]:
 
 def _give_back(changed: list[SetAside]) -> None:
     for one in changed:
-        notebooks.write_bytes(one.path, one.content)
+        write_bytes(one.path, one.content)
 
 
 def left_unfinished(folder: Path) -> str:
@@ -161,7 +162,7 @@ def _finish(folder: Path) -> Iterator[str]:
         elif pulled and copy.exists():
             carried.append(SetAside(path, copy, content, notebooks.cells_of(content, path.name)))
         elif now != content:
-            notebooks.write_bytes(path, content)
+            write_bytes(path, content)
             yield f"{path.name}: has your answers again, after an update that was ended"
     base = {one.path: _cells_at(was, one.path, root) for one in carried}
     for one in carried:
@@ -180,7 +181,7 @@ def _put_as_released(path: Path, root: Path) -> None:
     except NotebookError:  # a sheet that the release has no more
         path.unlink(missing_ok=True)
     else:
-        notebooks.write_bytes(path, released)
+        write_bytes(path, released)
 
 
 def _carry(changed: list[SetAside], base: dict[Path, list[Cell]]) -> Iterator[str]:

@@ -16,6 +16,7 @@ from course_grading.exercise import Exercise
 from course_grading.sheets import notebooks
 from course_grading.sheets.notebooks import Cell, NotebookError
 from course_grading.sheets.release import generate
+from course_lab.command_line import write_bytes
 
 
 def generated(solutions: Path, exercises: dict[str, Exercise]) -> dict[str, list[Cell]]:
@@ -76,7 +77,7 @@ def backup(path: Path) -> Path:
     copy = folder / f"{path.stem}-{stamp}.ipynb"
     while copy.exists():
         copy = copy.with_stem(copy.stem + "-again")
-    notebooks.write_bytes(copy, path.read_bytes())
+    write_bytes(copy, path.read_bytes())
     return copy
 
 

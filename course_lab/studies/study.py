@@ -28,6 +28,7 @@ import torch
 from torch import nn
 from tqdm import tqdm
 
+from course_lab.command_line import write_bytes
 from course_lab.machine import describe
 from course_lab.training.checkpoints import checksum
 from course_lib.errors import CourseError
@@ -270,9 +271,7 @@ class Study(Generic[Unit]):
         order = {unit: place for place, unit in enumerate(self.units())}
         last = len(order)
         units = sorted(known, key=lambda unit: (order.get(unit, last), repr(unit)))
-        unfinished = self.path.with_suffix(".new")
-        unfinished.write_text(as_text([known[unit] for unit in units]), encoding="utf-8")
-        unfinished.replace(self.path)
+        write_bytes(self.path, as_text([known[unit] for unit in units]).encode())
 
 
 def fit(stored: Entry, today: Entry) -> bool:
