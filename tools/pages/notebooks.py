@@ -35,21 +35,23 @@ def close_answers(cells: list[dict[str, Any]]) -> None:
     """Close the stored outputs that answer a question: JupyterLab opens them when the cell is run.
 
     These are the outputs after a text that asks something in its last paragraph, up to the next
-    text, or to the first text after an output where code comes before it.
+    text, or to the first text after an output where code comes before it; and those of a claim,
+    which a reader judges first.
     """
-    waiting = answered = False
+    waiting = answered = judging = False
     for cell in cells:
         source = as_text(cell["source"])
         if cell["cell_type"] == "markdown":
             question = asks(source)
             waiting = question or (waiting and not answered and not source.startswith("#"))
-            answered = answered and not question
+            answered, judging = answered and not question, False
             continue
+        judging = judging or "claim" in cell["metadata"].get("course", {})
         answered = answered or bool(cell["outputs"])
         code_closed = cell["metadata"].get("jupyter", {}).get("source_hidden", False)
         about = {k: v for k, v in cell["metadata"].items() if k not in ("jupyter", "collapsed")}
         hidden = {"source_hidden": True} if code_closed else {}
-        if waiting and cell["outputs"]:
+        if (waiting or judging) and cell["outputs"]:
             about["collapsed"] = True  # as JupyterLab writes it, in two ways
             hidden["outputs_hidden"] = True
         cell["metadata"] = about | ({"jupyter": hidden} if hidden else {})
