@@ -210,7 +210,7 @@ def test_an_answer_is_saved_checked_and_graded(lab, tmp_path, name, id, wrong, m
 def test_a_lesson_that_was_run_and_saved_still_has_its_picture(lab):
     """Opened again in a new kernel, which knows nothing of the old one's widgets."""
     lesson = lab.open("notebooks/00_start_here.ipynb")
-    lesson.run_cells(["clocks", "clock-explorer"])
+    lesson.run_cells(["imports", "clocks", "clock-explorer"])
     lesson.show("clock-explorer").locator("img.widget-image").wait_for()
     lesson.save()
     lesson.close()
