@@ -103,6 +103,7 @@ class Service:
         self.settings = settings
         self.folder = folder
         self.process: subprocess.Popen[bytes] | None = None
+        self.socket: socket.socket | None = None
         self.lines: TextIO | None = None
         self.ended = False
 
@@ -158,8 +159,7 @@ class Service:
                     env=clean_environment(str(self.folder)),
                     start_new_session=True,
                 )
-            with ours:
-                self.lines = ours.makefile("rw", encoding="utf-8")
+            self.socket, self.lines = ours, ours.makefile("rw", encoding="utf-8")
         assert self.process and self.lines
         print(json.dumps(request), file=self.lines, flush=True)
         for line in self.lines:
@@ -174,9 +174,12 @@ class Service:
         process, self.process = self.process, None
         if process is None:
             return
-        if self.lines:
+        if self.socket and self.lines:
+            with suppress(OSError):  # first, since closing waits for whoever is reading
+                self.socket.shutdown(socket.SHUT_RDWR)
             with suppress(OSError):
                 self.lines.close()
+            self.socket.close()
         process.terminate()
         with suppress(subprocess.TimeoutExpired):
             process.wait(5)

@@ -79,7 +79,8 @@ def test_a_notebook_cannot_grade_itself(
     assert course(workshop(1)) == 2
 
 
-def test_ctrl_c_stops_grading_at_once(workshop: MakeWorkshop) -> None:
+@pytest.mark.parametrize("seconds", [0, 3])  # the second time a cell is running
+def test_ctrl_c_stops_grading_at_once(workshop: MakeWorkshop, seconds: int) -> None:
     shop = workshop(1)
     shop.answer(1, "while True: pass")
     save(shop.path, shop.cells)
@@ -95,6 +96,7 @@ def test_ctrl_c_stops_grading_at_once(workshop: MakeWorkshop) -> None:
     seen = ""
     while "grading" not in seen:
         seen += grading.stderr.read(1)
+    time.sleep(seconds)
     grading.send_signal(signal.SIGINT)
     _, said = grading.communicate(timeout=40)  # a cell has a minute
     assert grading.returncode == 130 and "course: stopped" in said
