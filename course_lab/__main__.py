@@ -89,7 +89,8 @@ def _train(arguments: Arguments) -> None:
         model.compile()
     data = corpus.text(arguments.text) if arguments.text else corpus.python_source()
     task = next_byte(data.train, tier.length, tier.batch)
-    checkpoint = Checkpoint(folder / f"{scheme}-{seed}.checkpoint", arguments.resume)
+    unfinished = folder / f"{scheme}-{seed}.checkpoint"
+    checkpoint = Checkpoint(unfinished, arguments.resume, scheme=scheme)
     steps = arguments.steps or tier.steps
     train(model, task, steps, tier.learning_rate, seed, checkpoint=checkpoint)
     weights = {name: value.clone().cpu() for name, value in model.state_dict().items()}

@@ -57,7 +57,8 @@ class Unit(NamedTuple):
 def train_one(unit: Unit) -> Result:
     tier = TIERS[unit.tier]
     model = build(unit.scheme, tier, unit.seed).to(device())
-    checkpoint = Checkpoint(WORK / f"{tier.name}-{unit.scheme}-{unit.seed}.pt", resume=True)
+    path = WORK / f"{tier.name}-{unit.scheme}-{unit.seed}.pt"
+    checkpoint = Checkpoint(path, resume=True, scheme=unit.scheme)
     losses = train(
         model,
         next_byte(python_source().train, tier.length, tier.batch),

@@ -42,11 +42,14 @@ class Checkpoint:
 
     Inside `with`, the first Ctrl-C waits for the end of the step, saves, and then stops the program
     as usual; a second one stops it at once. If the file cannot be written, one line says so, the
-    last good file stays, and the training goes on.
+    last good file stays, and the training goes on. `scheme` names what is trained: two schemes may
+    have the same weights, and a file can be renamed.
     """
 
-    def __init__(self, path: Path, resume: bool = False, every: float = 120.0) -> None:
-        self.path, self.resume, self.every = path, resume, every
+    def __init__(
+        self, path: Path, resume: bool = False, every: float = 120.0, scheme: str = ""
+    ) -> None:
+        self.path, self.resume, self.every, self.scheme = path, resume, every, scheme
         self._interrupted = False
         self._handler: Any = None
 
@@ -74,6 +77,11 @@ class Checkpoint:
             )
         state = _read(self.path)
         try:
+            if state.get("scheme", "") != self.scheme:
+                raise ValueError(
+                    f"it was made with scheme = {state.get('scheme', '')}, and this training has "
+                    f"{self.scheme}"
+                )
             training.load_state_dict(state)
         except (ValueError, KeyError, TypeError, RuntimeError) as error:
             reason = str(error).splitlines()[0]
@@ -94,7 +102,7 @@ class Checkpoint:
     def save(self, training: Resumable) -> None:
         """Write all of `training` to the file, or nothing."""
         state = io.BytesIO()  # torch itself, writing to a full disk, would not say that it is full
-        torch.save(training.state_dict(), state)
+        torch.save({**training.state_dict(), "scheme": self.scheme}, state)
         # with its process in its name, since the zoo's jobs may train the same model at once
         unfinished = self.path.with_name(f"{self.path.name}.{os.getpid()}.new")
         try:

@@ -19,6 +19,7 @@ from course_lab.instruments import evaluation
 from course_lab.instruments.evaluation import Difference
 from course_lab.machine import device
 from course_lab.studies.study import every_record, stored
+from course_lab.training.checkpoints import checksum
 from course_lib import encodings as enc
 from course_lib.errors import CourseError
 from course_lib.model import Decoder, DecoderConfig
@@ -248,7 +249,24 @@ def load(name: str, seed: int = 0) -> Decoder:
                 f"{seed}` to make it, or take {other}"
             )
         raise ZooError(f"{path.name} is missing from the zoo: {AGAIN}")
+    if _measured(name, seed) not in (None, checksum(path)):
+        raise ZooError(f"{path.name} is damaged, or not what was measured: {AGAIN}")
     return read_weights(path, build(name, TIERS["small"], seed), name, seed)
+
+
+def _measured(name: str, seed: int) -> str | None:
+    """The checksum of the weights that the results are of; None if these were not measured."""
+    path = HERE / ("layers.json" if name in LAYERED else "zoo.json")
+    try:
+        runs = stored(path, AGAIN)
+    except (CourseError, OSError):
+        return None
+    for run in runs:
+        of = {"tier": "small", **run["unit"]}
+        if (of["tier"], of.get("scheme", of.get("pattern")), of["seed"]) == ("small", name, seed):
+            weights: str | None = run["settings"].get("weights")
+            return weights
+    return None
 
 
 def read_weights(path: Path, model: Decoder, name: str, seed: int) -> Decoder:

@@ -181,6 +181,15 @@ def test_another_model_is_refused(saved):
     assert_refused(saved, "of another training", model=wider)
 
 
+def test_a_renamed_checkpoint_is_not_taken_for_that_of_another_scheme(path):
+    with pytest.raises(PowerCut):
+        trained(Checkpoint(path, every=0, scheme="rope"), stopping(12, cut))
+    before = path.read_bytes()
+    with pytest.raises(CheckpointError, match="made with scheme = rope, and this .* has alibi"):
+        trained(Checkpoint(path, resume=True, scheme="alibi"))
+    assert path.read_bytes() == before
+
+
 @pytest.mark.parametrize("share", [0, 0.01, 0.5, 0.9, 0.999])
 def test_a_truncated_file_is_named_as_damaged(saved, share):
     data = saved.read_bytes()

@@ -144,6 +144,20 @@ def test_weights_that_cannot_be_had_say_what_to_run(home, write, says):
     assert len(str(error.value).splitlines()) == 1
 
 
+@pytest.mark.parametrize("name", ["rope", "sinks"])
+def test_a_bit_that_flipped_in_shipped_weights_is_found(tmp_path, monkeypatch, name):
+    for file in ("zoo.json", "layers.json", f"{name}.safetensors"):
+        (tmp_path / file).write_bytes((zoo.HERE / file).read_bytes())
+    monkeypatch.setattr(zoo, "HERE", tmp_path)
+    zoo.load(name)
+    path = zoo.weights_path(name, 0)
+    whole = bytearray(path.read_bytes())
+    whole[len(whole) // 2] ^= 1
+    path.write_bytes(whole)
+    with pytest.raises(ZooError, match=f"{name}.safetensors is damaged.*run `make zoo`"):
+        zoo.load(name)
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
