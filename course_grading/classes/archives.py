@@ -84,21 +84,31 @@ def _bytes_of_list(content: bytes) -> int:
 
 
 def _in_folder(folder: Path) -> Iterator[File]:
-    closed: list[Path] = []  # folders that are not looked into; a `*` stands for what is in them
+    """In place of what is in a folder that is not looked into stands a `*`: of a link, and of what
+    the system does not open, as it forbids it or its path is too long. `os.walk` of Python 3.11
+    calls itself for each folder, and learners' may be deep."""
+    waiting = [folder]
+    while waiting:
+        place = waiting.pop()
+        try:
+            with os.scandir(place) as entries:
+                found = list(entries)
+        except OSError:
+            yield _in_place_of(place, folder, "/*")
+            continue
+        for one in found:
+            if one.is_dir(follow_symlinks=False):
+                waiting.append(Path(one))
+            else:
+                yield _in_place_of(Path(one), folder, "/*" if os.path.isdir(one) else "")
 
-    def keep(error: OSError) -> None:
-        closed.append(Path(error.filename))
 
-    for place, folders, names in os.walk(folder, onerror=keep):
-        for name in names:
-            path = Path(place, name)
-            found = path.lstat()
-            below = path.relative_to(folder).as_posix()
-            yield _file(below, found.st_size, found.st_mtime, partial(_read, path))
-        links = (Path(place, name) for name in folders)
-        closed += [path for path in links if path.is_symlink()]
-    for path in closed:
-        yield _file(f"{path.relative_to(folder).as_posix()}/*", 0, 0.0, partial(_read, path))
+def _in_place_of(path: Path, folder: Path, end: str = "") -> File:
+    size, saved = 0, 0.0
+    with suppress(OSError):  # it is read later, and what is wrong is said then
+        if not end:
+            size, saved = (found := path.lstat()).st_size, found.st_mtime
+    return _file(path.relative_to(folder).as_posix() + end, size, saved, partial(_read, path))
 
 
 def _file(below: str, size: int, saved: float, read: Callable[[str], bytes]) -> File:
@@ -108,14 +118,14 @@ def _file(below: str, size: int, saved: float, read: Callable[[str], bytes]) -> 
 
 def _read(path: Path, below: str) -> bytes:
     """Of a plain file alone: a link may lead to what is not the learner's, a pipe has no end."""
-    kind = path.lstat().st_mode
-    if stat.S_ISLNK(kind):
-        raise CourseError(f"{below} is a link, and was left out: the file itself is needed")
-    if stat.S_ISREG(kind):
-        _must_be_small(below, path.lstat().st_size)
-    elif not stat.S_ISDIR(kind):
-        raise CourseError(f"{below} is no file that could be read")
     try:
+        found = path.lstat()
+        if stat.S_ISLNK(found.st_mode):
+            raise CourseError(f"{below} is a link, and was left out: the file itself is needed")
+        if stat.S_ISREG(found.st_mode):
+            _must_be_small(below, found.st_size)
+        elif not stat.S_ISDIR(found.st_mode):
+            raise CourseError(f"{below} is no file that could be read")
         with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
             return file.read(LARGEST)
     except OSError as error:

@@ -18,6 +18,8 @@ NAMES = ("learner", "student", "name", "full name", "姓名", "username", "id", 
 """Columns that may name a learner who has handed in nothing, in this order; else the first one."""
 NUMBERED = re.compile(r"\b(id|identifier|participant)\b", re.IGNORECASE)
 """Titles of columns with the platform's number. A number elsewhere may count lines or seats."""
+LEFT_OUT = re.compile("[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed]")
+"""Marks above and below letters that one platform writes and another does not."""
 IS_NONE = (
     "{path} is no roster{where}: give a CSV file whose first line names the columns, with a line "
     "for each learner that has a cell for each column"
@@ -161,8 +163,7 @@ def _could_be(one: HandedIn, columns: dict[str, str]) -> bool:
     if re.search(rf"participant\W*{one.number}", " ".join(columns.values()), re.IGNORECASE):
         return True
     initials, others = (
-        {part[0] for part in re.findall(r"\w+", name.casefold())}
-        for name in (one.learner, _name(columns))
+        {part[0] for part in _words(name)} for name in (one.learner, _name(columns))
     )
     return bool(initials) and (initials <= others or others <= initials)
 
@@ -176,7 +177,8 @@ def _by_name(roster: list[dict[str, str]]) -> list[dict[str, set[int]]]:
             of_names.setdefault(letters, set()).add(line)
         for title, value in columns.items():
             parts = re.split(r",\s*|\s+", value.strip())
-            for letters in _spelled([value, "".join(reversed(parts))]):
+            turned = ("".join(reversed(some)) for some in (parts, value.split(",")))
+            for letters in _spelled([value, *turned]):  # "García Márquez, Gabriel" too
                 of_all.setdefault(letters, set()).add(line)
                 if "name" in title.lower() or title.strip().lower() in NAMES:
                     of_names.setdefault(letters, set()).add(line)
@@ -214,4 +216,13 @@ def _name(columns: dict[str, str]) -> str:
 
 def _letters(text: str) -> str:
     """What is left of a name when platforms have spelled it in their ways."""
-    return re.sub(r"[\W_]", "", unicodedata.normalize("NFKC", text).casefold())
+    return "".join(_words(text))
+
+
+def _words(text: str) -> list[str]:
+    """A mark that no letter has taken in may be a vowel, as in Hindi and Thai, and tells names
+    apart. Of Latin, Hebrew and Arabic, where it is often left out, it goes."""
+    plain = LEFT_OUT.sub("", unicodedata.normalize("NFKC", text.casefold()))
+    return "".join(
+        one if one.isalnum() or unicodedata.category(one).startswith("M") else " " for one in plain
+    ).split()

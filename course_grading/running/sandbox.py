@@ -124,9 +124,12 @@ def command(limits: Limits) -> list[str]:
 
 
 def _course() -> Iterator[Path]:
-    """Python, its packages and ours, without what lies beside them."""
-    found = {Path(sys.prefix), Path(sys.base_prefix), *map(Path, site.getsitepackages())}
-    found.update(PACKAGES)
+    """Python, its packages and ours, without what lies beside them.
+
+    Python may name places for packages that nobody has made, as Debian's does in an environment.
+    """
+    named = [sys.prefix, sys.base_prefix, *site.getsitepackages()]
+    found = {path for path in map(Path, named) if path.exists()} | {*PACKAGES}
     real = {path.resolve() for path in found}
     yield from sorted(path for path in found | real if not _within(path, SYSTEM))
 

@@ -10,17 +10,20 @@ import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from course_grading.exercise import Exercise
 from course_grading.sheets import notebooks
 from course_grading.sheets.notebooks import Cell, NotebookError
-from course_grading.sheets.release import generate
 from course_lab.command_line import write_bytes
+
+if TYPE_CHECKING:
+    from course_grading.exercise import Exercise
 
 
 def generated(solutions: Path, exercises: dict[str, Exercise]) -> dict[str, list[Cell]]:
     """Every sheet, as its solution makes it. Raises NotebookError if one is faulty."""
+    from course_grading.sheets.release import generate  # which loads torch: graders do without
+
     sheets = {}
     for path in sorted(solutions.glob("*.ipynb")):
         try:

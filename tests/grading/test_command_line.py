@@ -79,6 +79,13 @@ def test_a_notebook_cannot_grade_itself(
     assert course(workshop(1)) == 2
 
 
+def test_torch_is_loaded_by_the_processes_that_grade_alone() -> None:
+    """Workers load what the command has loaded when it starts them."""
+    code = "import sys, course_grading.cli as _; print({'torch', 'numpy'} & {*sys.modules})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "set()\n", done.stderr
+
+
 @pytest.mark.parametrize("seconds", [0, 3])  # the second time a cell is running
 def test_ctrl_c_stops_grading_at_once(workshop: MakeWorkshop, seconds: int) -> None:
     shop = workshop(1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import tracemalloc
 import unicodedata
 import zipfile
@@ -273,6 +274,27 @@ def test_names_of_any_length_and_kind_stop_nobody(shop, tmp_path):
     (tmp_path / "class.zip").write_bytes(zip_of(entries))
     ada, bob = collect(tmp_path / "class.zip", shop.released)
     assert ada.files and bob.files and any(long in note for note in bob.notes)
+
+
+@pytest.mark.parametrize(
+    ("name", "depth", "read"), [("d", 1200, True), ("d", 2200, False), ("d" * 250, 17, False)]
+)
+def test_folders_of_any_depth_stop_nobody(hand_in, shop, monkeypatch, name, depth, read):
+    """Deeper than Python's stack, and with longer paths than the system takes."""
+    folder = hand_in(f"ada/{NAME}", "bob/x")
+    monkeypatch.chdir(folder / "bob")
+    for _ in range(depth):
+        os.mkdir(name)
+        os.chdir(name)
+    Path(NAME).write_text(text_of(shop))
+    try:
+        ada, bob = collect(folder, shop.released)
+        assert ada.files and not ada.notes and bool(bob.files) == read
+        assert read or "cannot be read: File name too long" in bob.notes[0]
+    finally:  # from within: whoever clears up after tests would not get there
+        for _ in range(depth):
+            os.chdir("..")
+            shutil.rmtree(name)
 
 
 def test_names_that_are_no_text_stop_nobody(hand_in, shop):

@@ -138,6 +138,14 @@ def test_two_learners_of_one_name_have_a_line_and_a_page_each(tmp_path: Path) ->
     assert len(list((tmp_path / FEEDBACK).iterdir())) == 3
 
 
+def test_pages_of_an_earlier_roster_go_and_what_a_teacher_put_beside_them_stays(tmp_path) -> None:
+    for columns in ({}, {"name": "Ada", "mail": "a@x"}):
+        write_pages(Class([Learner("Ada", columns, {}, ())], {}), tmp_path)
+        (tmp_path / FEEDBACK / "read me first.html").touch()
+    names = {path.name for path in (tmp_path / FEEDBACK).iterdir()}
+    assert len(names) == 2 and "read me first.html" in names
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 1280])

@@ -27,6 +27,10 @@ def read(tmp_path: Path, text: str, encoding: str = "utf-8") -> list[dict[str, s
         ('Student,SIS\n"Lovelace, Ada",x\n', HandedIn("lovelaceada")),
         ("id,name\nal1815,Ada\n", HandedIn("al1815")),
         ("name\n王小明\n", HandedIn("王小明")),
+        ('name\n"García Márquez, Gabriel"\n', HandedIn("Gabriel García Márquez")),
+        ('name\n"LOVELACE, ADA MARIA"\n', HandedIn("Ada Maria Lovelace")),
+        ("name\nİBRAHİM\n", HandedIn("İbrahim")),
+        ("name\nمُحَمَّد علي\n", HandedIn("محمد علي")),
     ],
 )
 def test_a_learner_finds_the_line_of_the_roster(tmp_path, text, one):
@@ -97,6 +101,18 @@ def test_a_number_gives_nobody_the_line_of_another_name(tmp_path):
     rows = roster.matched([eve := HandedIn("Eve", "1")], lines)
     assert len(rows) == 2 and rows[1].handed_in is eve
     assert eve.notes == ["Eve is not on the roster; the number 1 stands there beside Bob Ross"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("सुनीता शर्मा", "सुनीत शर्मा"), ("กิน ดี", "กัน ดี"), ("Jörg", "Jorg")]
+)
+def test_names_that_differ_in_a_vowel_are_two(tmp_path, one, other):
+    lines = read(tmp_path, f"name\n{one}\n")
+    rows = roster.matched([sign := HandedIn(other)], lines)
+    assert len(rows) == 2 and sign.notes == [f"{other} is not on the roster"]
+    both = [HandedIn(other), HandedIn(one)]
+    lines = read(tmp_path, f"name\n{other}\n{one}\n")
+    assert [row.handed_in for row in roster.matched(both, lines)] == both
 
 
 def test_a_name_in_a_column_of_names_counts_before_one_in_another(tmp_path):
