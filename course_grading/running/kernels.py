@@ -212,7 +212,6 @@ class WatchedKernel(RunningKernel):
         )
         if self.transport == "ipc":  # a path that is short wherever the folder lies
             self.km.ip = f"/proc/self/fd/{os.open(self.folder, os.O_RDONLY)}/socket"
-        self.km.context.maxmsgsize = 2 * self.max_output
         provisioner = WaitingProvisioner(
             kernel_id="graded", kernel_spec=self.km.kernel_spec, parent=self.km
         )
@@ -225,7 +224,9 @@ class WatchedKernel(RunningKernel):
             env={k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")},
         )
         self.kc = self.km.client()
+        self.kc.context.maxmsgsize = 2 * self.max_output  # the connection ends at a longer one
         self.kc.start_channels()
+        self.ended = self.kc.iopub_channel.socket.get_monitor_socket(zmq.EVENT_DISCONNECTED)
         self.kc.wait_for_ready(timeout=startup_timeout)
         for channel in (self.kc.stdin_channel, self.kc.shell_channel, self.kc.iopub_channel):
             self.poller.register(channel.socket, zmq.POLLIN)
@@ -319,12 +320,20 @@ class WatchedKernel(RunningKernel):
             wait = 0.0
             self.seen += len(str(message)) + sum(len(part) for part in message["buffers"])
             if self.seen > self.max_output:
-                self.end(f"it printed more than {self.max_output / 1e6:g} MB")
+                self._end_flood()
             self.waiting_messages.append(message)
 
     def _must_live(self) -> None:
+        refused = self.ended.poll(0)
+        if refused:
+            time.sleep(0.5)  # a kernel that ends leaves its connections first
         if not self.is_alive():
             raise KernelDied("it ended the kernel (out of memory, or an exit?)")
+        if refused:
+            self._end_flood()
+
+    def _end_flood(self) -> None:
+        self.end(f"it printed more than {self.max_output / 1e6:g} MB")
 
     def end(self, why: str) -> None:
         self.km.shutdown_kernel(now=True)
@@ -332,6 +341,7 @@ class WatchedKernel(RunningKernel):
 
     def stop(self) -> None:
         """Without the second that Jupyter gives a kernel to leave by itself."""
+        self.kc.iopub_channel.socket.disable_monitor()
         self.kc.stop_channels()
         self.waiting.end_all()
         self.km.cleanup_resources()

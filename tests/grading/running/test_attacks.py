@@ -8,8 +8,11 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
+import psutil
 import pytest
 from sample_specs import NUMBER, TEST
 from samples import NAME, RIGHT, MakeWorkshop, Workshop, cell, save
@@ -512,6 +515,24 @@ def test_what_a_message_carries_is_counted_whole_and_shown_cut(workshop: MakeWor
     assert graded[1]["points"] == graded[2]["points"] == 0
     assert "printed more than" in graded[1]["message"]
     assert len(graded[2]["message"]) <= LONGEST
+
+
+def test_a_judge_does_not_take_in_what_is_printed_at_once(workshop: MakeWorkshop) -> None:
+    """50 MB come as one message, and cost a judge that reads it ten times as much."""
+    shop = workshop(2)
+    shop.answer(1, "def scale_1(x, factor):\n    print('x' * 50_000_000)\n    return x * factor")
+    shop.answer(2)
+    with ThreadPoolExecutor(1) as pool:
+        graded, most = pool.submit(shop.grade), 0
+        while not graded.done():
+            for process in psutil.Process().children(recursive=True):
+                with suppress(psutil.Error, OSError):
+                    if os.getsid(process.pid) != process.pid:  # else it is a kernel
+                        most = max(most, process.memory_info().rss)
+            time.sleep(0.02)
+    assert "printed more than" in graded.result()[1]["message"]
+    assert graded.result()[2]["verdict"] == "passed"
+    assert 100_000_000 < most < 400_000_000
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits memory on Linux alone")
