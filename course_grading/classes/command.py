@@ -72,6 +72,11 @@ def grade_class(arguments: Arguments) -> int:
 
     from course_grading.running import sandbox
 
+    if arguments.out.resolve().is_relative_to(arguments.submissions.resolve()):
+        raise CourseError(
+            f"{arguments.out} is in {arguments.submissions}, where it would be taken for a "
+            "learner's: give --out a folder beside it"
+        )
     limits = None
     if arguments.sandbox == "bubblewrap":
         if not arguments.scheduler and (why := sandbox.unusable()):

@@ -114,7 +114,7 @@ def collect(
     """Everyone whose name is on a file in `given`, a folder or a zip, in alphabetical order.
 
     What cannot be read, or is no copy of a sheet, is a note for its learner. Other files than
-    notebooks are a note for those who handed in nothing else.
+    notebooks, and hidden ones, are a note for those who handed in nothing else.
 
     `pattern` is a regular expression for a whole path below `given`, with a group `learner`, and
     if wanted `number`, `version` and `file` (see `Owner`). Raises CourseError if there is no
@@ -124,7 +124,7 @@ def collect(
     learner's, with whose names that learner likes. If one learner alone is in there: CourseError.
     """
     sheets = {path.name: path for path in sorted(released.glob("*.ipynb"))}
-    files = [file for file in files_of(given) if not _hidden(file)]
+    files = files_of(given)
     if not any(map(_wanted, files)):
         raise CourseError(f"{given} has no notebook in it")
     everything = files
@@ -136,6 +136,8 @@ def collect(
     by_owner: dict[Who, list[tuple[File, Owner]]] = defaultdict(list)
     unclaimed = []
     for file in files:
+        if _beside_the_class(file.below):
+            continue
         if owner := _owner(file.below, layout):
             by_owner[owner.who].append((file, owner))
         elif _wanted(file):
@@ -176,11 +178,16 @@ def _name(file: File) -> str:
 
 
 def _wanted(file: File) -> bool:
-    return file.below.lower().endswith((".ipynb", ".zip"))
+    return file.below.lower().endswith((".ipynb", ".zip")) and not _hidden(file)
 
 
 def _hidden(file: File) -> bool:
     return bool(NOT_OURS.search(file.below)) or _name(file).startswith(".")
+
+
+def _beside_the_class(below: str) -> bool:
+    """What a teacher's machine puts there: .DS_Store, .ipynb_checkpoints, __MACOSX."""
+    return below.startswith((".", "__MACOSX/"))
 
 
 def _class_folder(files: list[File], name: str) -> tuple[list[File], re.Pattern[str], str]:
@@ -208,7 +215,8 @@ def _class_folder(files: list[File], name: str) -> tuple[list[File], re.Pattern[
 
 def _tops(files: list[File]) -> set[str]:
     """What stands at the top: files, and folders with a slash."""
-    return {"".join(file.below.partition("/")[:2]) for file in files}
+    tops = {"".join(file.below.partition("/")[:2]) for file in files}
+    return {top for top in tops if not _beside_the_class(top)}
 
 
 def _below(folder: str, files: list[File]) -> list[File]:
@@ -280,6 +288,11 @@ def _notebooks(
 ) -> Iterator[tuple[File, str, Mark]]:
     """A learner's notebooks, those in archives too, with their names and what tells the newest."""
     others = []
+    if all(_hidden(file) for file, _ in own):
+        names = ", ".join(file.below for file, _ in own)
+        one.notes.append(f"{names}: hidden, and left out; nothing else was handed in")
+        return
+    own = [(file, owner) for file, owner in own if not _hidden(file)]
     for file, owner in own:
         mark = _mark(file, owner, stamps)
         if file.below.lower().endswith(".zip"):

@@ -16,14 +16,17 @@ from course_grading.sheets.notebooks import write_text
 from course_grading.verdicts import next_step
 
 FEEDBACK = "feedback"
-PAGE = re.compile(r"-[0-9a-f]{6}\.html$")
+PAGE = re.compile(r".+-[0-9a-f]{6}\.html")
+"""The name of a learner's page, see `page_of`."""
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """All but tabs and ends of lines."""
 
 
 def write_pages(graded: Class, folder: Path) -> None:
-    """Write class.html, and a page for each learner into the folder `feedback`. Pages that an
-    earlier run left there go, since with another roster learners' pages have other names."""
+    """Write class.html, and a page for each learner into the folder `feedback`.
+
+    Pages of an earlier run go, whose learners are not in the class now or have other columns.
+    """
     pages = Environment(
         loader=PackageLoader("course_grading.classes"),
         autoescape=True,
@@ -46,9 +49,9 @@ def write_pages(graded: Class, folder: Path) -> None:
             next_step=_next_step,
         )
         write_text(folder / FEEDBACK / page_of(learner), text)
-    written = {page_of(learner) for learner in graded.learners}
-    for path in (folder / FEEDBACK).glob("*.html"):
-        if PAGE.search(path.name) and path.name not in written:
+    written = {page_of(one) for one in graded.learners}
+    for path in (folder / FEEDBACK).iterdir():
+        if PAGE.fullmatch(path.name) and path.name not in written:
             path.unlink()
     addresses = {id(one): f"{FEEDBACK}/{quote(page_of(one))}" for one in graded.learners}
     taken = sum(map(_seconds, graded.learners))

@@ -16,7 +16,8 @@ from course_grading.sheets.notebooks import Cell, NotebookError
 from course_grading.sheets.renamed import SHEETS, as_today
 from course_lib.errors import CourseError
 
-NOT_OURS = re.compile(r"\.ipynb_checkpoints|\.backup")
+NOT_OURS = re.compile(r"(?:^|/)\.(?:ipynb_checkpoints|backup)/")
+"""Folders of copies that JupyterLab and the course make."""
 COPY = re.compile(r"(?:Copy of )?(?P<stem>.+?)(?: ?\(\d+\)|-\d+)?")
 """A sheet's name, and what browsers, Colab and Canvas make of it where it was there before."""
 
@@ -93,7 +94,8 @@ def _elsewhere(folder: Path, sheets: dict[str, Path]) -> str:
         {
             str(path.parent.relative_to(folder))
             for path in folder.glob("*/**/*.ipynb")
-            if not NOT_OURS.search(str(path)) and (path.name in sheets or recognised(path, sheets))
+            if not NOT_OURS.search(path.relative_to(folder).as_posix())
+            and (path.name in sheets or recognised(path, sheets))
         }
     )
     if not below:

@@ -8,10 +8,11 @@ cut, the next one brings the work back.
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +21,10 @@ from course_grading.sheets.notebooks import Cell, NotebookError
 from course_grading.sheets.workspace import backup
 from course_lab.command_line import write_bytes
 
+NO_BRANCH = (
+    "this clone is on no branch that follows a release ({error}). Nothing was changed. Go back to "
+    "one, as with `git switch main`; then run `make update` again"
+)
 TAKE_BACK = "git reset --soft $(git merge-base HEAD @{upstream})"
 LESSONS = "notebooks"
 """The folder beside the sheets in which learners run lessons, and write into them."""
@@ -46,9 +51,37 @@ def update(folder: Path) -> Iterator[str]:
     anything goes wrong, every notebook gets its own bytes again, and after the pull UNFINISHED
     stays, so that the next update carries them over.
     """
+    with _alone(folder):
+        yield from _update(folder)
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """One update at a time: two would take each other's sheets for a learner's."""
+    if sys.platform == "win32":
+        yield
+        return
+    import fcntl
+
+    here = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(here, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise NotebookError("another update is running: wait for it, or stop it") from None
+        yield
+    finally:
+        os.close(here)
+
+
+def _update(folder: Path) -> Iterator[str]:
     yield from _finish(folder)
     root = Path(_git(folder, "rev-parse", "--show-toplevel").strip())
     _git(folder, "fetch")
+    try:
+        _git(folder, "rev-parse", "@{upstream}")
+    except NotebookError as error:
+        raise NotebookError(NO_BRANCH.format(error=error)) from None
     if int(_git(folder, "rev-list", "--count", "@{upstream}..HEAD")):
         raise NotebookError(
             "you have commits of your own, so the new release cannot be put in their place. "
@@ -66,6 +99,8 @@ def update(folder: Path) -> Iterator[str]:
             _write_note(note, was, changed)
             names = (one.path.relative_to(root) for one in changed)
             _git(root, "checkout", "HEAD", "--", *names)
+        if deleted := [name for name in _names(root, "HEAD") if not (root / name).exists()]:
+            _git(root, "reset", "--quiet", "HEAD", "--", *deleted)
         _git(folder, "merge", "--ff-only", "@{upstream}")
         lines = list(_carry(changed, base))
     except BaseException:
@@ -109,8 +144,9 @@ def _set_aside(root: Path, folder: Path) -> list[SetAside]:
 
 
 def _names(root: Path, *between: str) -> set[str]:
-    """Notebooks that differ between two commits, or between one and the files."""
-    said = _git(root, "diff", "--name-only", "-z", *between, "--", "*.ipynb")
+    """Notebooks of the first commit that differ in a second one, or in the files."""
+    that = ["--no-renames", "--diff-filter=a", "--name-only", "-z"]  # a: none that was added
+    said = _git(root, "diff", *that, *between, "--", "*.ipynb")
     return set(filter(None, said.split("\0")))
 
 

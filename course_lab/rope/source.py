@@ -147,7 +147,7 @@ def open_config(path: Path, part: str | None = None) -> Source:
         raise CourseError(_not_there(given))
     try:
         config = json.loads(path.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise CourseError(f"{path} is not JSON ({error}); name a model's config.json") from None
     if not isinstance(config, dict):
         raise CourseError(f"{path} holds no object of keys and values; name a model's config.json")

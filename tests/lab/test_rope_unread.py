@@ -129,6 +129,9 @@ def test_a_path_with_nothing_there_says_what_to_give(tmp_path, monkeypatch):
     }.items():
         with pytest.raises(CourseError, match=says):
             rope_config.read(rope_config.Path(path))
-    (deep := tmp_path / "deep.json").write_text("[" * 100_000)
+    (strange := tmp_path / "strange.json").write_text("[" * 100_000)
     with pytest.raises(CourseError, match="is not JSON"):
-        rope_config.read(deep)
+        rope_config.read(strange)
+    strange.write_text('{"rope_theta": 1' + 5000 * "0" + "}")  # more digits than Python reads
+    with pytest.raises(CourseError, match="is not JSON"):
+        rope_config.read(strange)

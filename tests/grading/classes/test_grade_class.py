@@ -326,6 +326,12 @@ def test_what_cannot_be_done_is_one_line_and_status_2(command, changed, says):
     assert done.returncode == 2 and says in done.stderr.splitlines()[-1]
 
 
+def test_results_do_not_go_among_what_was_handed_in(command, tmp_path):
+    done = run([*command, "--out", str(tmp_path / "class" / "results")])
+    assert done.returncode == 2 and "give --out a folder beside it" in done.stderr
+    assert not (tmp_path / "class" / "results").exists()
+
+
 def test_without_a_sandbox_it_stops_and_says_how_to_go_on(command, tmp_path, monkeypatch):
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "bwrap").write_text("#!/bin/sh\nexit 1\n")

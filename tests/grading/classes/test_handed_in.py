@@ -234,6 +234,27 @@ def test_checkpoints_and_backups_are_not_handed_in(hand_in, shop):
     assert found(folder, shop) == {"ada": {NAME: f"ada/{NAME}"}}
 
 
+def test_who_hands_in_nothing_but_hidden_files_is_there_and_it_is_said(hand_in, shop):
+    folder = hand_in(f"ada/{NAME}", f"bob/.ipynb_checkpoints/{NAME}", f"cem/.{NAME}")
+    (folder / ".DS_Store").write_bytes(b"the teacher's")
+    hand_in(f".ipynb_checkpoints/{NAME}", f"__MACOSX/ada/._{NAME}")
+    ada, bob, cem = collect(folder, shop.released)
+    assert ada.files and not ada.notes and not bob.files and not cem.files
+    assert [one.notes for one in (bob, cem)] == [
+        [f"bob/.ipynb_checkpoints/{NAME}: hidden, and left out; nothing else was handed in"],
+        [f"cem/.{NAME}: hidden, and left out; nothing else was handed in"],
+    ]
+
+
+def test_a_name_with_backup_in_it_is_a_name(hand_in, shop):
+    stem = NAME.removesuffix(".ipynb")
+    ada, bob = f"lovelaceada_77_1001_{stem}.backup.ipynb", f"bob_78_1002_{NAME}"
+    assert found(hand_in(ada, bob), shop) == {
+        "lovelaceada (77)": {NAME: ada},
+        "bob (78)": {NAME: bob},
+    }
+
+
 def test_what_is_no_plain_file_is_a_note_for_its_learner(hand_in, shop, tmp_path):
     folder = hand_in(f"ada/{NAME}", f"bob/{NAME}")
     (folder / "bob" / "link.ipynb").symlink_to(folder / "ada" / NAME)

@@ -138,12 +138,14 @@ def test_two_learners_of_one_name_have_a_line_and_a_page_each(tmp_path: Path) ->
     assert len(list((tmp_path / FEEDBACK).iterdir())) == 3
 
 
-def test_pages_of_an_earlier_roster_go_and_what_a_teacher_put_beside_them_stays(tmp_path) -> None:
-    for columns in ({}, {"name": "Ada", "mail": "a@x"}):
-        write_pages(Class([Learner("Ada", columns, {}, ())], {}), tmp_path)
-        (tmp_path / FEEDBACK / "read me first.html").touch()
-    names = {path.name for path in (tmp_path / FEEDBACK).iterdir()}
-    assert len(names) == 2 and "read me first.html" in names
+def test_pages_of_an_earlier_run_go_and_a_teacher_s_own_files_stay(tmp_path: Path) -> None:
+    anna, bob = Row({}, HandedIn("Anna")), Row({}, HandedIn("Bob"))
+    write_pages(Class.of([anna, bob], {}, tmp_path), tmp_path)
+    (tmp_path / FEEDBACK / "notes.html").touch()
+    with_columns = Row({"ID": "1"}, HandedIn("Anna"))  # the next time, with a roster
+    write_pages(Class.of([with_columns], {}, tmp_path), tmp_path)
+    names = [path.name for path in sorted((tmp_path / FEEDBACK).iterdir())]
+    assert len(names) == 2 and names[0].startswith("Anna-") and names[1] == "notes.html"
 
 
 @pytest.mark.slow

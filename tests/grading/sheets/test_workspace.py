@@ -218,6 +218,53 @@ def test_answers_that_were_committed_are_carried_over_once_they_are_taken_back(
     assert sources["answer-scale-1"] == shop.answer(1)["source"] and "new-cell" in sources
 
 
+def test_sheets_that_were_renamed_added_or_deleted_in_git_are_no_hindrance(
+    clone: tuple[Workshop, Path],
+) -> None:
+    shop, upstream = clone
+    save(upstream / "exercises" / "12_more.ipynb", [cell("old", "1")])
+    git(upstream, "add", ".")
+    git(upstream, "commit", "-qm", "another sheet")
+    assert course(shop, "update") == 0
+    for name in (NAME, "12_more.ipynb"):
+        save(upstream / "exercises" / name, [cell("newest", "2")])
+    git(upstream, "commit", "-qam", "a newer release")
+    shop.answer(1)
+    mine = save(shop.path, shop.cells).read_bytes()
+    git(shop.exercises, "mv", NAME, "mine.ipynb")
+    git(shop.exercises, "rm", "-q", "12_more.ipynb")
+    save(shop.exercises / "notes.ipynb", [cell("own", "3")])
+    git(shop.exercises, "add", ".")
+    assert course(shop, "update") == 0
+    assert (shop.exercises / "mine.ipynb").read_bytes() == mine
+    assert (shop.exercises / "notes.ipynb").exists()
+    for name in (NAME, "12_more.ipynb"):
+        assert [one["id"] for one in cells_of(shop.exercises / name)] == ["newest"]
+
+
+def test_a_clone_on_no_branch_is_told_how_to_get_back_to_one(
+    clone: tuple[Workshop, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    shop, _ = clone
+    git(shop.exercises, "checkout", "-q", "--detach")
+    assert course(shop, "update") == 2 and "`git switch main`" in capsys.readouterr().err
+    git(shop.exercises, "switch", "-q", "main")
+    assert course(shop, "update") == 0
+
+
+def test_a_second_update_stops_and_touches_nothing(
+    clone: tuple[Workshop, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    shop, _ = clone
+    shop.answer(1)
+    mine = save(shop.path, shop.cells).read_bytes()
+    with updating._alone(shop.exercises):
+        assert course(shop, "update") == 2
+    assert "another update is running" in capsys.readouterr().err
+    assert shop.path.read_bytes() == mine and not (shop.exercises / ".backup").exists()
+    assert course(shop, "update") == 0
+
+
 def test_an_update_that_fails_leaves_everything_as_it_was(clone: tuple[Workshop, Path]) -> None:
     shop, upstream = clone
     shop.answer(1)
