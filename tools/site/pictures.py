@@ -29,7 +29,7 @@ class Pictures:
         if not file.exists():
             # The pictures have no transparent parts, but the channel that says so.
             Image.open(io.BytesIO(picture)).convert("RGB").save(
-                file, "WEBP", lossless=True, quality=100, method=4
+                file, "WEBP", lossless=True, quality=80, method=4
             )
         self.used.add(name)
         return f"{FOLDER}/{name}"

@@ -192,6 +192,7 @@ def test_what_takes_the_kernel_down(workshop: MakeWorkshop) -> None:
     assert "printed more than 0.2 MB" in graded[4]["message"]
 
 
+@pytest.mark.grid  # each of them starts a judge
 @pytest.mark.parametrize(
     ("content", "says"),
     [

@@ -342,11 +342,12 @@ SLOWER = [
     *((at, ending) for at in ("fetch", "merge") for ending in ("TERM", "HUP", "KILL", "INT")),
     *(("show", "KILL"), ("checkout", "KILL"), ("checkout", "TERM")),
 ]
+AT_TIMES = [pytest.mark.slow, pytest.mark.grid]  # tests/test_ended.py draws others each time
 
 
 @pytest.mark.parametrize(
     ("at", "ending"),
-    FAST + [pytest.param(*one, marks=pytest.mark.slow) for one in SLOWER if one not in FAST],
+    FAST + [pytest.param(*one, marks=AT_TIMES) for one in SLOWER if one not in FAST],
 )
 def test_an_update_that_is_ended_loses_nothing(
     clone: tuple[Workshop, Path], tmp_path: Path, at: str, ending: str
