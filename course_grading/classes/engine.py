@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import logging
 import os
+import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from tempfile import TemporaryDirectory
+from pathlib import Path
+from tempfile import TemporaryDirectory, gettempdir
 from typing import TYPE_CHECKING, Any
 
 from course_grading.classes.handed_in import Who
@@ -35,6 +38,8 @@ TIMEOUT = 10
 """Seconds for a scheduler to answer."""
 MOMENT = 0.2
 """Seconds for a worker to end when the command was stopped; it is killed then."""
+RUNNING = "running"
+"""A file in a command's temporary folder, locked until the command has ended."""
 GONE = (
     "the scheduler has gone. All results so far are kept; run the command again to go on, with a "
     "scheduler that is there or without one"
@@ -80,7 +85,7 @@ def cluster(workers: int | None = None, scheduler: str | None = None) -> Iterato
         "distributed.admin.large-graph-warning-threshold": "1GB",
     }
     with (
-        TemporaryDirectory(prefix="class-", ignore_cleanup_errors=True) as folder,
+        _own_folder() as folder,
         dask.config.set({"temporary-directory": folder, **own}),
         # A scheduler runs whatever it is sent: nobody else on this machine may send it anything.
         LocalCluster(
@@ -102,6 +107,21 @@ def cluster(workers: int | None = None, scheduler: str | None = None) -> Iterato
         except BaseException:
             local.sync(_end_workers, local)
             raise
+
+
+@contextmanager
+def _own_folder() -> Iterator[str]:
+    """A temporary folder for learners' notebooks; those of commands that were killed go."""
+    for marked in Path(gettempdir()).glob(f"class-*/{RUNNING}"):
+        with suppress(OSError), marked.open("r+b") as mark:
+            fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)  # refused while its command runs
+            shutil.rmtree(marked.parent, ignore_errors=True)
+    with (
+        TemporaryDirectory(prefix="class-", ignore_cleanup_errors=True) as folder,
+        (Path(folder) / RUNNING).open("wb") as mark,
+    ):
+        fcntl.flock(mark, fcntl.LOCK_EX)
+        yield folder
 
 
 async def _end_workers(local: LocalCluster) -> None:

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -339,3 +340,16 @@ def test_without_a_sandbox_it_stops_and_says_how_to_go_on(command, tmp_path, mon
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
     done = run([*command, "--sandbox", "bubblewrap"])
     assert done.returncode == 2 and "--sandbox none" in done.stderr
+
+
+def test_what_a_killed_command_left_goes_and_what_another_uses_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    for name in ("class-killed", "class-of-others"):
+        (tmp_path / name / "mine").mkdir(parents=True)
+    (tmp_path / "class-killed" / engine.RUNNING).touch()
+    with engine._own_folder() as first, engine._own_folder() as second:
+        there = {path.name for path in tmp_path.iterdir()}
+        assert there == {"class-of-others", Path(first).name, Path(second).name}
+    assert [path.name for path in tmp_path.iterdir()] == ["class-of-others"]
