@@ -145,6 +145,12 @@ def bits_of_patterns(paid: Mapping[str, Mapping[int, Sequence[Measured]]], title
     return fig
 
 
+def add_slid(ax: Axes, bits: float, shortest: int, longest: int) -> None:
+    """A grey line at what a model pays that slides over the text, from its window to `longest`."""
+    ax.plot([shortest, longest], [bits] * 2, color=GREY, linewidth=1.6, label="the best, sliding")
+    ax.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+
+
 def bits_words(paid: Mapping[str, Mapping[int, Sequence[Measured]]]) -> str:
     """What the picture shows, for those who do not see it."""
     said = []
@@ -153,6 +159,35 @@ def bits_words(paid: Mapping[str, Mapping[int, Sequence[Measured]]]) -> str:
         said.append(f"{recipe(name).label} {', '.join(f'{mean:.2f}' for mean in means)}")
     lengths = ", ".join(map(str, sorted(next(iter(paid.values())))))
     return f"Bits per byte at {lengths}, means of three seeds: {'; '.join(said)}."
+
+
+def shares_beside(
+    stored: Mapping[str, Sequence[float]],
+    yours: Sequence[float],
+    lengths: Sequence[int],
+    title: str,
+) -> Figure:
+    """The share right over length: a line for each stored pattern, and a black one for yours."""
+    fig, ax = figure(7.4, 3.3)
+    for name, shares in stored.items():
+        ax.plot(lengths, shares, label=name, markersize=5, **look_of(name))
+    look = {"color": BLACK, "linewidth": 2.2, "marker": "s", "markersize": 5}
+    ax.plot(lengths, yours, label="your pattern", **look)
+    lengths_axis(ax, lengths)
+    ax.set(title=title, xlabel="length of the text (tokens)", ylabel="share right", ylim=(0, 1.04))
+    ax.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    return fig
+
+
+def shares_words(
+    stored: Mapping[str, Sequence[float]], yours: Sequence[float], lengths: Sequence[int]
+) -> str:
+    """What the picture shows, for those who do not see it."""
+    said = (
+        f"{name} {', '.join(f'{share:.2f}' for share in shares)}"
+        for name, shares in {**stored, "your pattern": yours}.items()
+    )
+    return f"The share right at {', '.join(map(str, lengths))}: {'; '.join(said)}."
 
 
 def _bases(layers: Sequence[Layer]) -> list[float]:

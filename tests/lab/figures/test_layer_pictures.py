@@ -78,3 +78,20 @@ def test_every_pattern_has_a_look_and_words(name):
 def test_the_words_count_windows_and_layers_without_positions():
     words = drawn.layers_words({"Command R7B": config("command-r7b")})
     assert "32 layers, 24 with a window, 8 without positions, base 50000" in words
+
+
+def test_the_sliding_model_is_a_grey_line_from_its_window_on():
+    paid = {"rope": {128: [Measured(0, 1, 1.7, "t")], 2048: [Measured(0, 1, 4.8, "t")]}}
+    ax = drawn.bits_of_patterns(paid, "t").axes[0]
+    drawn.add_slid(ax, 1.57, 128, 2048)
+    assert [*ax.lines[-1].get_xdata()] == [128, 2048]
+    assert [*ax.lines[-1].get_ydata()] == [1.57, 1.57]
+    assert "the best, sliding" in [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def test_your_pattern_stands_beside_the_stored_ones():
+    stored, yours = {"RoPE": [1.0, 0.73]}, [0.99, 0.98]
+    ax = drawn.shares_beside(stored, yours, [64, 512], "t").axes[0]
+    assert [[*line.get_ydata()] for line in ax.lines[:2]] == [stored["RoPE"], yours]
+    words = drawn.shares_words(stored, yours, [64, 512])
+    assert words == "The share right at 64, 512: RoPE 1.00, 0.73; your pattern 0.99, 0.98."
