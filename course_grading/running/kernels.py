@@ -224,9 +224,13 @@ class WatchedKernel(RunningKernel):
             env={k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")},
         )
         self.kc = self.km.client()
-        self.kc.context.maxmsgsize = 2 * self.max_output  # the connection ends at a longer one
+        # What is published: at a longer message the connection ends. What an answer sends may be so
+        # long, and the judge's limit of memory is its own.
+        self.kc.context.maxmsgsize = 2 * self.max_output
+        published = self.kc.iopub_channel.socket
+        self.kc.context.maxmsgsize = -1
+        self.ended = published.get_monitor_socket(zmq.EVENT_DISCONNECTED)
         self.kc.start_channels()
-        self.ended = self.kc.iopub_channel.socket.get_monitor_socket(zmq.EVENT_DISCONNECTED)
         self.kc.wait_for_ready(timeout=startup_timeout)
         for channel in (self.kc.stdin_channel, self.kc.shell_channel, self.kc.iopub_channel):
             self.poller.register(channel.socket, zmq.POLLIN)

@@ -17,6 +17,7 @@ from course_lab.instruments.evaluation import (
     bits_by_length,
     bits_in_windows,
     next_byte,
+    sliding_bits,
     text_of,
 )
 from course_lab.machine import device
@@ -35,6 +36,7 @@ TUNED_FACTORS = (4.0, 16.0)
 TUNED_METHODS = ("unchanged", "interpolation", "ntk_aware", "yarn")
 TUNED_STEPS = (50, 100, 200)
 READING: dict[str, Any] = {"distances": [*reading.DISTANCES], "draws": reading.DRAWS}
+STRIDE = 16  # bytes that a window slides on
 LONGER = ("rope", "alibi")
 """The schemes of the tier "longer", which has one seed."""
 
@@ -42,8 +44,9 @@ LONGER = ("rope", "alibi")
 class Unit(NamedTuple):
     """A piece of work whose result is stored at once.
 
-    `kind` is "trained" (weights), "measured" (at every length), "read" (whether the model looks
-    letters up: see `reading`), "stretched" by a method (by every factor) or "tuned" at one factor.
+    `kind` is "trained" (weights), "measured" (at every length), "slid" (in a window that slides),
+    "read" (whether the model looks letters up: see `reading`), "stretched" by a method (by every
+    factor) or "tuned" at one factor.
     """
 
     kind: str
@@ -83,6 +86,13 @@ def measure_lengths(unit: Unit) -> Result:
     records.append(_record(unit, 0, longest, windows.mean(dim=(1, 2))))
     places = windows.mean(dim=(0, 1)).view(-1, PLACES).mean(dim=1)
     return Result(records, {"by_position": _rounded(places.tolist())})
+
+
+def slide(unit: Unit) -> Result:
+    """What a passage costs if each byte has almost the trained length before it, and no more."""
+    tier, data = TIERS[unit.tier], python_source().validation
+    bits = sliding_bits(_load(unit), data, tier.length, STRIDE, PASSAGES)
+    return Result([], {"slid": _rounded(bits.tolist())})
 
 
 def look_up(unit: Unit) -> Result:
@@ -180,6 +190,11 @@ def _models(kind: str) -> list[Unit]:
     return small + [Unit(kind, "longer", scheme, 0) for scheme in LONGER]
 
 
+def _shipped(kind: str) -> list[Unit]:
+    pairs = ((scheme, seed) for seed in SEEDS for scheme in zoo.RECIPES)
+    return [Unit(kind, "small", *pair) for pair in pairs if zoo.is_shipped(*pair)]
+
+
 def _stretched(kind: str) -> list[Unit]:
     methods = [method for method in stretching.METHODS if method != "unchanged"]
     return [Unit(kind, "small", "rope", seed, m) for seed in SEEDS for m in [*methods, "longrope"]]
@@ -218,6 +233,8 @@ STUDY = Study(
         Kind("trained", _models, train_one, _sizes),
         Kind("measured", _models, measure_lengths, _at_lengths,
              lambda unit: [*_classes(unit), bits_by_length, bits_in_windows]),
+        Kind("slid", _shipped, slide, lambda unit: {**_on_passages(unit), "stride": STRIDE},
+             lambda unit: [*_classes(unit), sliding_bits]),
         Kind("read", _models, look_up, lambda unit: {**_sizes(unit), **READING},
              lambda unit: [*_classes(unit), reading]),
         Kind("stretched", _stretched, stretch, _on_passages,

@@ -338,6 +338,14 @@ def read(tier: str = "small") -> list[dict[str, Any]]:
             for run in found for r in run["reading"]]  # fmt: skip
 
 
+def slid() -> dict[tuple[str, int], tuple[float, ...]]:
+    """What the passages cost the small models that are shipped, by scheme and seed, in bits per
+    byte, if a window of the trained length slides over them: 112 to 127 bytes before each byte."""
+    return {
+        (run["scheme"], run["seed"]): tuple(run["slid"]) for run in runs() if run["kind"] == "slid"
+    }
+
+
 def entries() -> list[dict[str, Any]]:
     """What `zoo.json` holds. Raises ZooError if it is not there, or cannot be read."""
     path = HERE / "zoo.json"
