@@ -247,7 +247,9 @@ def test_the_others_are_trained_measured_and_read(names, schemes, seeds):
     units = making.STUDY.chosen(names)
     assert not any(unit.method for unit in units)
     kinds = ("trained", "measured", "read")
-    assert {unit[:4] for unit in units} == {
+    slid = {unit[:4] for unit in units if unit.kind == "slid"}
+    assert slid == {("slid", "small", name, 0) for name in schemes if names[0] == "small"}
+    assert {unit[:4] for unit in units} - slid == {
         (kind, names[0], scheme, seed) for kind in kinds for scheme in schemes for seed in seeds
     }
 
@@ -291,7 +293,9 @@ def filled(home, whole):
 
 def test_every_unit_leaves_its_run_and_its_records(whole):
     runs, records, _ = whole
-    assert len(runs) == 3 * 2 + 7 + 2
+    assert len(runs) == 4 * 2 + 7 + 2
+    slid = [run["slid"] for run in runs if run["kind"] == "slid"]
+    assert len(slid) == 2 and all(len(bits) == 4 and 0 < min(bits) for bits in slid)
     assert len(records) == 2 * 2 + 7 * 3 + 2 * 2 * 3
     places = [record[:-2] for record in records]
     assert len(set(places)) == len(places)
