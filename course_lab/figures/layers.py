@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from course_lab.figures.plots import lengths_axis
 from course_lab.figures.style import BLACK, BLUE, GREY, ORANGE, figure, look_of
@@ -59,9 +60,10 @@ def layers_of_models(models: Mapping[str, Sequence[Layer]], title: str) -> Figur
     ax.set(
         title=title,
         xlabel="layer",
-        xlim=(-1, max(map(len, models.values()))),
+        xlim=(-0.6, max(map(len, models.values())) - 0.4),
         ylim=(len(models) - 0.4, -0.6),
     )
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set_yticks(range(len(models)), list(models))
     _finish(ax, fig)
     return fig
