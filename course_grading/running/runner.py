@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import shutil
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -74,8 +76,8 @@ def grade_all(found: list[Submission], settings: Settings, progress: Progress) -
         waiting.put(number)
     graded: dict[int, GradedNotebook] = {}
     workers = min(len(found), len(os.sched_getaffinity(0)) if LINUX else os.cpu_count() or 1)
-    with TemporaryDirectory(prefix="course-", ignore_cleanup_errors=True) as folder:
-        services = [Service(settings, Path(folder)) for _ in range(workers)]
+    with _temporary_folder() as folder:
+        services = [Service(settings, folder) for _ in range(workers)]
 
         def work(service: Service) -> None:
             with suppress(Empty):
@@ -91,6 +93,20 @@ def grade_all(found: list[Submission], settings: Settings, progress: Progress) -
                 service.end()
             pool.shutdown(wait=False, cancel_futures=True)
     return Report([graded[number] for number in range(len(found))])
+
+
+@contextmanager
+def _temporary_folder() -> Iterator[Path]:
+    """A folder that goes, although a kernel ends a moment after what started it, and may write."""
+    with TemporaryDirectory(prefix="course-", ignore_cleanup_errors=True) as name:
+        try:
+            yield Path(name)
+        finally:
+            for _ in range(50):
+                shutil.rmtree(name, ignore_errors=True)
+                if not Path(name).exists():
+                    break
+                time.sleep(0.1)
 
 
 LINUX = sys.platform == "linux"
