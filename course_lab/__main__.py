@@ -94,8 +94,13 @@ def _train(arguments: Arguments) -> None:
     steps = arguments.steps or tier.steps
     train(model, task, steps, tier.learning_rate, seed, checkpoint=checkpoint)
     weights = {name: value.clone().cpu() for name, value in model.state_dict().items()}
-    save_weights(weights, path, {"scheme": scheme, "seed": str(seed)})
-    checkpoint.path.unlink(missing_ok=True)
+    try:
+        save_weights(weights, path, {"scheme": scheme, "seed": str(seed)})
+        checkpoint.path.unlink(missing_ok=True)
+    except BaseException:
+        if path.exists():  # it was stopped between the two
+            checkpoint.path.unlink(missing_ok=True)
+        raise
     passages = min(PASSAGES, most_passages(data.validation))
     if not passages:
         print(f"{path}: written; the text that is kept for validation is too short to measure")
