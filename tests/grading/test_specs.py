@@ -39,6 +39,7 @@ def test_the_reference_passes(exercise: Exercise) -> None:
     assert judged(exercise, exercise.reference) == Verdict("passed", exercise.points)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize(("exercise", "mistake"), WRONG, ids=by_id)
 def test_every_wrong_answer_fails_and_is_named(exercise: Exercise, mistake: Mistake) -> None:
     verdict = judged(exercise, mistake.answer)

@@ -3,7 +3,7 @@
 `python tools/site/frames.py` brings `build/frames` up to date. A lesson's cells are run, up to its
 last explorer, in a process of its own. They are run again only when a cell, a module or data that
 they need, this file or a library that draws has changed: another sentence in Markdown runs nothing.
-With SITE_DRAFT the explorers of one lesson of three are drawn, of each one setting of ten, and
+With SITE_DRAFT the explorers of one lesson of six are drawn, of each one setting of ten, and
 others for another value of it. The first picture stands for the other settings, and the stored
 picture for the other explorers: enough for tests of pages.
 
@@ -224,8 +224,8 @@ def recorded(
 
 
 def is_drawn(lesson: str, draft: str = DRAFT) -> bool:
-    """Whether a lesson's explorers are drawn: of a draft those of one lesson of three."""
-    chosen = int(hashlib.sha256(f"{draft} {lesson}".encode()).hexdigest(), 16) % 3 == 0
+    """Whether a lesson's explorers are drawn: of a draft those of one lesson of six."""
+    chosen = int(hashlib.sha256(f"{draft} {lesson}".encode()).hexdigest(), 16) % 6 == 0
     return not draft or chosen or lesson in IN_EVERY_DRAFT
 
 
