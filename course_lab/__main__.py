@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from course_lab import corpus, zoo
-from course_lab.command_line import Arguments, Commands, add_command, folder_for, run
-from course_lab.figures import real_models, style
+from course_lab.command_line import Arguments, Commands, add_command, run
 from course_lab.instruments.evaluation import PASSAGES, bits_by_length, most_passages, next_byte
 from course_lab.machine import device
-from course_lab.rope import config as rope_config
-from course_lab.rope import report as rope_report
-from course_lab.rope.advice import advice
+from course_lab.rope.command import add_rope
+from course_lab.rope.config import Reading
 from course_lab.studies import budgets, costs, grids, interventions, layers, released, short
 from course_lab.studies import zoo as making
 from course_lab.studies.study import Study
@@ -44,25 +42,10 @@ def measure(arguments: Arguments) -> int:
     return 0
 
 
-def show_rope(arguments: Arguments) -> int:
-    """Say where a published model's positions come from, layer by layer, by its config.json."""
-    groups = rope_config.read(arguments.config, arguments.original_length, arguments.part)
-    if arguments.picture:
-        folder_for(arguments.picture.name, arguments.picture.parent)
-    shown = []
-    for group in groups:
-        print("\n".join(rope_report.report(group)))
-        if group.table and group.table not in shown and not arguments.short:
-            print("", *rope_report.table_of_pairs(group), sep="\n")
-            shown.append(group.table)
-        print()
-    if arguments.length:
-        print("\n".join([*advice(groups, arguments.length), ""]))
-    if arguments.picture:
-        path = arguments.config.resolve()
-        name = path.parent.name if path.name == "config.json" else path.stem
-        arguments.picture.write_bytes(style.png(real_models.layers_and_pairs(groups, name)))
-    return 0
+def _drawn(read: Reading) -> bytes:
+    from course_lab.figures import real_models, style  # Matplotlib takes a second
+
+    return style.png(real_models.layers_and_pairs(read.groups, read.name))
 
 
 def train_scheme(arguments: Arguments) -> int:
@@ -152,21 +135,7 @@ def add_commands(commands: Commands) -> None:
     command.add_argument("--to", type=Path, default=Path("runs"), metavar="DIR")
     command.add_argument("--resume", action="store_true", help="continue from the checkpoint")
     command.add_argument("--compile", action="store_true", help="needs a C++ compiler")
-    command = add_command(commands, "rope", show_rope)
-    command.add_argument("config", type=Path, help="a config.json, or a folder with one")
-    command.add_argument(
-        "--original-length", type=_count, metavar="N", help="trained length, before stretching"
-    )
-    command.add_argument(
-        "--for",
-        dest="length",
-        type=_count,
-        metavar="N",
-        help="which stretch reaches N tokens, and what it costs",
-    )
-    command.add_argument("--part", metavar="KEY", help="another network of it: vision_config")
-    command.add_argument("--short", action="store_true", help="leave out the line for each pair")
-    command.add_argument("--picture", type=Path, metavar="FILE", help="draw it as PNG")
+    add_rope(commands, _count, _drawn)
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -1,149 +1,215 @@
-"""`course rope --for N`: which stretch reaches N tokens, what to write for it, and its price."""
+"""`course rope --for N`: what a model needs so that it reads N tokens.
+
+A plan starts from the parameters as they are and changes what the stretch needs: YaRN where pairs
+are not slowed yet, a larger factor where YaRN or Llama 3's rule stretches already. Where the
+stretch would make pairs faster than the model knows them, it says so instead.
+"""
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
 
-from course_lab import zoo
+from course_lab.rope.engines import ENGINES, Recipe, commands
 from course_lab.rope.layer_groups import LayerGroup
+from course_lab.rope.prices import prices
+from course_lab.rope.report import groups as pairs_of
 from course_lab.rope.report import numbers, whole
-from course_lab.rope.tables import Table
+from course_lab.rope.tables import ORIGINAL, Table
+from course_lib.encodings import from_rope_parameters
 from course_lib.encodings.rope_parameters import ROPE_TYPES
+
+__all__ = ["ENGINES", "Plan", "advice", "plan"]
 
 KEPT = ("partial_rotary_factor", "mrope_section", "mrope_interleaved", "llama_4_scaling_beta")
 """Parameters that are no matter of a stretch."""
-MEASURED = (2, 4, 8, 16)
-"""Factors at which the zoo's stretched models read short texts (lesson 15)."""
+ROUNDING = 1e-6
 
 
-def advice(groups: Sequence[LayerGroup], length: int) -> Iterator[str]:
-    """What reaches `length` tokens, line by line."""
+@dataclass
+class Plan:
+    """What reaches a length, and what follows from it."""
+
+    length: int
+    said: list[str] = field(default_factory=list)
+    """What is done with each kind of layer, a line each."""
+    stretched: dict[str, Table] = field(default_factory=dict)
+    """The tables that are stretched, by layer type, as they are afterwards."""
+    recipe: Recipe | None = None
+    """What to write; None if there is nothing to write."""
+
+    @property
+    def factor(self) -> float | None:
+        """The largest factor of a stretch by YaRN; None if nothing is stretched by it."""
+        factors = [one.place.given["factor"] for one in self.stretched.values()
+                   if one.kind == "yarn"]  # fmt: skip
+        return max(factors, default=None)
+
+    def document(self) -> dict[str, Any]:
+        """As `--json` has it."""
+        found: dict[str, Any] = {"length": self.length, "said": self.said, "entries": None}
+        if self.recipe:
+            found |= {
+                "entries": self.recipe.entries, "remove": self.recipe.remove,
+                "commands": commands(self.recipe),
+                "frequencies": {name: table.frequencies.tolist()
+                                for name, table in self.stretched.items()},
+            }  # fmt: skip
+        return found
+
+
+def advice(groups: Sequence[LayerGroup], length: int, engine: str | None = None) -> Iterator[str]:
+    """What reaches `length` tokens, line by line; of all engines, or of one in full."""
+    found = plan(groups, length)
     yield f"for {whole(length)} tokens:"
+    yield from (f"  {line}" for line in found.said)
+    if found.recipe:
+        yield from found.recipe.lines(engine)
+    if found.stretched:
+        yield from prices(found.factor)
+
+
+def plan(groups: Sequence[LayerGroup], length: int) -> Plan:
+    """What to do with each kind of layer, and what to write."""
+    made = Plan(length)
     tables = [group.table for group in groups if group.table]
     if not tables:
-        yield from _without_rotation(groups, length)
-        return
-    factors: dict[str, float] = {}
+        made.said += _without_rotation(groups, length)
+        return made
+    refused = False
     for group in groups:
         if group.table:
-            factor = yield from _of_group(group, group.table, length)
-            if factor:
-                factors[group.table.place.layer_type] = factor
-    if factors:
-        yield from _to_write(tables, factors)
-        if any(group.window and group.table and group.table.place.layer_type in factors
-               for group in groups):  # fmt: skip
-            yield (
-                "  Layers with a window take these entries, too: the model has one set of "
-                "parameters for both."
-            )
-        yield from (f"  {line}" for line in prices(max(factors.values())))
+            words, after, impossible = _of_group(group, group.table, length)
+            made.said.append(f"{numbers(group.layers, group.total)}: {words}")
+            refused = refused or impossible
+            if after:
+                made.stretched[after.place.layer_type] = after
+                made.said.append(f"  then pairs {_pairs(group, after)}")
+    if refused:
+        made.stretched.clear()
+    if made.stretched and any(
+        group.window and group.table and group.table.place.layer_type in made.stretched
+        and group.window <= (group.table.original_length or 0) for group in groups
+    ):  # fmt: skip
+        made.said.append(
+            "layers with a window take the same entries, too: the model has one set for all"
+        )
+    low = any(_limit_is_below(table, length) for table in tables)
+    if not refused and (made.stretched or low):
+        made.recipe = _recipe(groups, tables, made)
+    return made
 
 
-def _to_write(tables: Sequence[Table], factors: dict[str, float]) -> Iterator[str]:
-    """The entries of config.json, at the level at which they are read."""
-    levels, old = tables[0].place.levels, any(table.place.old for table in tables)
-    yield "  In config.json, for transformers, set these entries and keep all others:"
-    lines = json.dumps(entries(tables, factors), indent=2).splitlines()
-    yield from (f"    {line}" for line in lines)
-    where = f"from {', '.join(levels)}" if levels else "from the top of the file"
-    if old:
-        yield f"  Remove rope_scaling {where}: where both stand, transformers reads rope_scaling."
-    if levels:
-        yield f"  The level counts: outside of {', '.join(levels)} nobody reads rope_parameters."
+def _limit_is_below(table: Table, length: int) -> bool:
+    """Whether a config states a smaller length, which engines take for the most that is allowed."""
+    stated = table.place.limit[1]
+    return isinstance(stated, int) and stated < length
 
 
-def entries(tables: Sequence[Table], factors: dict[str, float]) -> dict[str, Any]:
-    """What a config.json gets, nested as the file is; `factors` has the layer types to stretch."""
-    by_type: dict[str, Any] = {}
-    longest = 0
-    for table in tables:
-        name = table.place.layer_type
-        by_type[name] = parameters(table, factors.get(name))
-        if name in factors and table.original_length:
-            longest = max(longest, int(factors[name] * table.original_length))
-    found: dict[str, Any] = {
-        "rope_parameters": by_type.get("", by_type), "max_position_embeddings": longest,
-    }  # fmt: skip
-    for level in reversed(tables[0].place.levels):
-        found = {level: found}
-    return found
+def _pairs(group: LayerGroup, after: Table) -> str:
+    said = "; ".join(
+        f"{what}: {which}" for what, which in pairs_of(replace(group, table=after)).items()
+    )
+    factor = after.attention_factor
+    return f"{said}; attention factor {factor:.4g}" if factor != 1 else said
 
 
 def _without_rotation(groups: Sequence[LayerGroup], length: int) -> Iterator[str]:
     """Nothing rotates, so no rotation can be stretched: what bounds the length instead."""
     for group in groups:
         if group.kind == "learned table":
-            yield f"  nothing to stretch: {group.words}; longer texts need a longer table, trained"
+            yield f"nothing to stretch: {group.words}; longer texts need a longer table, trained"
         elif group.kind not in ("none", "no attention"):
-            yield f"  nothing to stretch: {group.words} (lesson {group.lesson})"
+            yield f"nothing to stretch: {group.words} (lesson {group.lesson})"
     if all(group.kind in ("none", "no attention") for group in groups):
-        yield "  nothing to stretch: no layer has positions that could run out"
+        yield "nothing to stretch: no layer has positions that could run out"
 
 
-def _of_group(group: LayerGroup, table: Table, length: int) -> Generator[str, None, float | None]:
-    """What to do with these layers, and the factor of a stretch, if they need one."""
-    where = numbers(group.layers, group.total)
+def _of_group(group: LayerGroup, table: Table, length: int) -> tuple[str, Table | None, bool]:
+    """What to do with these layers, their table afterwards, and whether it is impossible."""
     if group.window and group.window <= (table.original_length or group.window):
-        yield (
-            f"  {where}: leave them as they are; a query sees no further than "
-            f"{whole(group.window)} tokens, however long the text"
-        )
-        return None
+        seen = whole(group.window)
+        return f"need none: a query sees {seen} tokens, however long the text", None, False
     if table.length is None or table.original_length is None:
-        yield (
-            f"  {where}: the trained length is not in the config; give it with --original-length"
-        )
-        return None
+        unknown = "the trained length is not in the config; give it with --original-length"
+        return unknown, None, True
     if length <= table.length:
-        how = (
-            "as its config stretches it" if table.length > table.original_length else "unstretched"
+        stretched = table.length > table.original_length or not torch.equal(
+            table.plain, table.frequencies
         )
-        yield f"  {where}: no other stretch is needed; made for {whole(table.length)}, {how}"
-        return None
+        how = f"by its own {table.kind}" if stretched else "unstretched"
+        return f"nothing to stretch: made for {whole(table.length)} tokens, {how}", None, False
     if refusal := _no_start(table):
-        yield f"  {where}: {refusal}"
-        return None
-    if table.length > table.original_length and table.kind != "default":
-        yield (
-            f"  {where}: the model is stretched already, from {whole(table.original_length)}; what "
-            "follows replaces that stretch, and its makers trained with theirs"
+        return refusal, None, True
+    after = _stretched(table, length)
+    if (after.frequencies > table.frequencies * (1 + ROUNDING)).any():
+        faster = (
+            "no stretch is known here that starts from these pairs: YaRN would make some of them "
+            "faster than they were trained"
         )
-    factor = math.ceil(2 * length / table.original_length) / 2
-    yield f"  {where}: YaRN by {factor:g}"
-    return factor
+        return faster, None, True
+    factor, before = after.place.given["factor"], table.place.given.get("factor")
+    name = "YaRN" if after.kind == "yarn" else "Llama 3's rule"
+    if after.kind == table.kind:
+        said = (
+            f"{name} by {factor:g} in place of {before:g}, from {whole(table.original_length)}; "
+            "its makers trained with theirs, and the new one was not measured here"
+        )
+    else:
+        said = f"{name} by {factor:g}, from the {whole(table.original_length)} tokens of training"
+    return said, after, False
 
 
 def _no_start(table: Table) -> str:
-    """Why YaRN cannot start from a table's frequencies; empty if it can."""
-    if not table.place.read:
-        return (
-            "transformers' code of this model reads no rope_parameters; its frequencies stand in "
-            "the code, and a stretch would have to be written there"
-        )
+    """Why no stretch starts from a table's frequencies; empty if one does."""
+    if table.place.fixed:
+        return f"no entry of this config stretches it: {table.place.fixed}"
     if table.kind not in ("default", "linear", "dynamic", "yarn", "llama3"):
-        return f"rope_type {table.kind!r} has frequencies that YaRN does not start from"
-    if table.kind in ("linear", "dynamic") and not torch.equal(table.plain, table.frequencies):
-        slowed = float((table.plain / table.frequencies).max())
+        return f"rope_type {table.kind!r} has frequencies that no stretch here starts from"
+    slowed = not torch.equal(table.plain, table.frequencies)
+    if table.kind in ("yarn", "llama3") and not (slowed and table.place.given.get("factor")):
+        return f"its own rope_type {table.kind!r} lacks a factor or slows nothing: mend that first"
+    if table.kind in ("linear", "dynamic") and slowed:
+        most = float((table.plain / table.frequencies).max())
         return (
-            f"rope_type {table.kind!r} has slowed these pairs already, by up to {slowed:g}, and "
-            "the model was trained so. YaRN starts from pairs that are not slowed; in its place, "
-            "it would make most of them faster"
+            f"rope_type {table.kind!r} has slowed these pairs already, by up to {most:g}, and the "
+            "model was trained so. YaRN starts from pairs that are not slowed; in its place, it "
+            "would make most of them faster"
         )
     return ""
 
 
-def parameters(table: Table, factor: float | None) -> dict[str, Any]:
-    """A table's own `rope_parameters`, stretched by YaRN, or as they are where there is no factor.
+def _stretched(table: Table, length: int) -> Table:
+    """The table with a stretch that reaches the length."""
+    original, reached = table.original_length or 1, table.length or 1
+    if table.kind == "llama3":
+        before = table.place.given["factor"]
+        factor = math.ceil(2 * before * length / reached) / 2
+        made_for = int(reached * factor / before)
+        kind = "llama3"
+    else:
+        before = table.place.given.get("factor") if table.kind == "yarn" else None
+        factor = max(math.ceil(2 * length / original) / 2, before or 1)
+        made_for, kind = int(factor * original), "yarn"
+    given = parameters(table, kind, factor)
+    asked = {key: value for key, value in given.items() if key not in KEPT}
+    scaled = from_rope_parameters(asked, 2 * len(table.plain), made_for, made_for)
+    place = table.place._replace(given=given)
+    return replace(
+        table, kind=kind, frequencies=scaled.frequencies, length=made_for, place=place,
+        attention_factor=scaled.attention_factor,
+    )  # fmt: skip
 
-    What YaRN or the model reads besides (`truncate`, `mscale`, `mrope_interleaved`) stays.
+
+def parameters(table: Table, kind: str, factor: float | None) -> dict[str, Any]:
+    """A table's own `rope_parameters`, with another factor, or as they are where there is none.
+
+    What the kind or the model reads besides (`truncate`, `mscale`, `mrope_interleaved`) stays.
     """
-    kind = "yarn" if factor else table.kind
     taken = {*ROPE_TYPES[kind][1], *KEPT} if kind in ROPE_TYPES else {*table.place.given}
     found = {
         "rope_type": kind, "rope_theta": table.base,
@@ -151,7 +217,7 @@ def parameters(table: Table, factor: float | None) -> dict[str, Any]:
            if key in taken and value is not None},
     }  # fmt: skip
     if factor:
-        found |= {"factor": factor, "original_max_position_embeddings": table.original_length}
+        found |= {"factor": factor, ORIGINAL: table.original_length}
     turned = 2 * len(table.plain)
     if turned < table.head_dim:
         found["partial_rotary_factor"] = turned / table.head_dim
@@ -162,30 +228,26 @@ def parameters(table: Table, factor: float | None) -> dict[str, Any]:
     return found
 
 
-def prices(factor: float) -> Iterator[str]:
-    """What texts of the trained length pay for a stretch, as far as this course has measured it."""
-    at = next((one for one in MEASURED if one >= factor), MEASURED[-1])
-    paid = {"YaRN as released": "yarn_released", "NTK-aware": "ntk_aware",
-            "interpolation": "interpolation"}  # fmt: skip
-    yield (
-        "what short texts pay: a stretch in a config holds for every text. Stretched by "
-        f"{at}, texts of the trained"
-    )
-    yield "  length paid, in bits per byte more than unstretched (lesson 15):"
-    for name, method in paid.items():
-        least, most = (100 * bits for bits in price(method, at))
-        yield f"    {name}: {math.floor(least) / 100:.2f} to {math.ceil(most) / 100:.2f}"
-    yield "  That was in this course's models: 857 000 parameters, trained at 128 bytes, not tuned,"
-    yield "  three seeds. It says that there is a price; how high yours is, only your texts say."
-
-
-def price(method: str, factor: int) -> tuple[float, float]:
-    """Bits per byte more at 128 bytes than unstretched: least and most of three seeds."""
-    records = [one for one in zoo.study() if one.scheme == "rope" and one.length == 128
-               and one.tuned_steps == 0]  # fmt: skip
-    plain = {one.seed: one for one in records if one.method is None}
-    more = [
-        zoo.difference(one, plain[one.seed]).mean for one in records
-        if one.method == method and one.factor == factor
-    ]  # fmt: skip
-    return min(more), max(more)
+def _recipe(groups: Sequence[LayerGroup], tables: Sequence[Table], made: Plan) -> Recipe:
+    """The entries of config.json, nested as the file is, and what else a recipe needs."""
+    place = tables[0].place
+    key, longest = place.limit[0], max(made.length, *(table.length or 0 for table in tables))
+    entries: dict[str, Any] = {}
+    if made.stretched:
+        longest = max(table.length or 0 for table in made.stretched.values())
+        by_type: dict[str, Any] = {}
+        for table in (*tables, *place.others):
+            name = table.place.layer_type
+            after = made.stretched.get(name)
+            by_type[name] = after.place.given if after else parameters(table, table.kind, None)
+        entries["rope_parameters"] = by_type.get("", by_type)
+        if place.needs_head_dim:
+            entries["head_dim"] = tables[0].head_dim
+    entries[key] = longest
+    for level in reversed(place.levels):
+        entries = {level: entries}
+    old = any(table.place.old for table in tables) and bool(made.stretched)
+    return Recipe(
+        made.length, entries, place.levels, key, ("rope_scaling",) if old else (),
+        list(made.stretched.values()), several_types=len({t.place.layer_type for t in tables}) > 1,
+    )  # fmt: skip

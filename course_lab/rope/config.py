@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
 from course_lab.rope.layer_groups import LayerGroup, grouped
-from course_lab.rope.source import open_config
+from course_lab.rope.source import Source, open_config
 
 CONFIGS = Path(__file__).parent / "configs"
 """Configs of published models, reduced to the keys that concern positions; `source` says whose."""
@@ -21,4 +22,23 @@ def read(
     one that writes text, by its key: "vision_config". Raises CourseError, with key, value and
     remedy, for a config that cannot be read.
     """
-    return grouped(open_config(path, part), original_length)
+    return reading(path, original_length, part).groups
+
+
+class Reading(NamedTuple):
+    """A config and what it says."""
+
+    groups: list[LayerGroup]
+    source: Source
+
+    @property
+    def name(self) -> str:
+        """What to call the model: its folder, or the file."""
+        path = self.source.path.absolute()
+        return path.parent.name if path.name == "config.json" else path.stem
+
+
+def reading(path: Path, original_length: int | None = None, part: str | None = None) -> Reading:
+    """As `read`, with the config itself."""
+    source = open_config(path, part)
+    return Reading(grouped(source, original_length), source)

@@ -161,6 +161,28 @@ BY_TURNS = ("pixtral",)
 UNIT_SQUARE = ("dinov3_vit", "sapiens2", "eomt_dinov3")
 """Types whose angles are 2 pi times a coordinate from -1 to 1, times the frequency."""
 
+NO_YARN = {
+    "phi3": Fact("its class takes 'yarn' for an old name of longrope",
+                 "phi3/configuration_phi3.py"),
+    "phimoe": Fact("its class wants the keys of longrope", "phimoe/configuration_phimoe.py"),
+    "cosmos3_edge_text": Fact("its class takes no other rope_type than default",
+                              "cosmos3_edge/configuration_cosmos3_edge.py"),
+    "ernie4_5_vl_moe_text": Fact("its code takes no other rope_type than default",
+                                 "ernie4_5_vl_moe/modeling_ernie4_5_vl_moe.py"),
+    "molmo2_text": Fact("only the layers in rope_scaling_layers are stretched",
+                        "molmo2/modeling_molmo2.py"),
+}  # fmt: skip
+"""Types that no entry of a config stretches by YaRN."""
+
+NEED_HEAD_DIM = {
+    "mixtral": Fact("head_dim", "mixtral/configuration_mixtral.py"),
+    "minimax": Fact("head_dim", "minimax/configuration_minimax.py"),
+    "hunyuan_v1_dense": Fact("head_dim", "hunyuan_v1_dense/configuration_hunyuan_v1_dense.py"),
+    "hunyuan_v1_moe": Fact("head_dim", "hunyuan_v1_moe/configuration_hunyuan_v1_moe.py"),
+    "hunyuan_vl_text": Fact("head_dim", "hunyuan_vl/configuration_hunyuan_vl.py"),
+}
+"""Types on whose configs transformers' YaRN fails while they have no head_dim: it reads null."""
+
 REMARKS = {
     "mistral_large4_text": Fact(
         "queries are multiplied by a ln(position + 1) + c, with a and c learned for each head",

@@ -58,6 +58,17 @@ class Source:
     """The file's `auto_map`, wherever it stands."""
 
     @property
+    def limit(self) -> tuple[str, Any]:
+        """The key under which the file has the length, and its value: where it is to be raised."""
+        mine = {"max_position_embeddings": self.known.aliases.get("max_position_embeddings", "")
+                if self.known else ""}  # fmt: skip
+        for key in LENGTHS:
+            if self.given.get(key) is not None:
+                other = mine.get(key, "")
+                return other if other in self.given else key, self.given[key]
+        return LENGTHS[0], None
+
+    @property
     def where(self) -> str:
         """In which part of the file this config stands, in words."""
         return f"in {', '.join(self.levels)}" if self.levels else "at the top of the file"

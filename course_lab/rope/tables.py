@@ -21,6 +21,8 @@ from course_lab.rope.known import (
     ALTERNATE,
     AXES,
     BY_TURNS,
+    NEED_HEAD_DIM,
+    NO_YARN,
     UNIT_SQUARE,
     WIDTHS,
 )
@@ -67,8 +69,14 @@ class Place(NamedTuple):
     """The keys under which the model's config stands in the file."""
     old: bool = False
     """Whether the file has `rope_scaling`, which is read before `rope_parameters`."""
-    read: bool = True
-    """Whether the model's code reads parameters at all."""
+    fixed: str = ""
+    """Why no entry of the file stretches the model; empty if one does."""
+    limit: tuple[str, Any] = ("max_position_embeddings", None)
+    """The key of the length in the file, and what it says."""
+    needs_head_dim: bool = False
+    """Whether transformers' code fails on YaRN until the file has a head_dim."""
+    others: tuple[Table, ...] = ()
+    """Tables of other layer types, also of those that no layer has."""
 
 
 @dataclass
@@ -105,6 +113,9 @@ def tables(source: Source, original_length: int | None = None) -> dict[str, Tabl
         name: None if parameters is None else _table(source, name, parameters, original_length)
         for name, parameters in (by_type or {"": for_all}).items()
     }
+    for table in filter(None, made.values()):
+        rest = tuple(one for one in made.values() if one and one is not table)
+        table.place = table.place._replace(others=rest)
     if source.listed("rope_scaling_layers", None) is not None and for_all.given:  # Molmo 2
         base = base_of(source, "", for_all)[0]
         made["unscaled"] = _table(source, "", Parameters({"rope_theta": base}), original_length)
@@ -176,12 +187,22 @@ def _table(source: Source, name: str, parameters: Parameters, original_length: i
     axes = _axes(source, given, sections, len(plain))
     place = Place(
         given, "" if name.startswith("base ") else name, source.levels,
-        bool(source.given.get("rope_scaling")), source.known is None or bool(source.known.bases),
+        bool(source.given.get("rope_scaling")), _fixed(source), source.limit,
+        source.name in NEED_HEAD_DIM and source.given.get("head_dim") is None,
     )  # fmt: skip
     return Table(
         name, kind, base, width, plain, frequencies, factor, original, made_for, tuple(sections),
         axes, temperature, notes, faults, place,
     )  # fmt: skip
+
+
+def _fixed(source: Source) -> str:
+    """Why no entry of the file stretches the model."""
+    if source.known and not source.known.bases:
+        return "transformers' code of this model reads no rope_parameters"
+    if source.known and (fact := NO_YARN.get(source.name)):
+        return f"{fact.value} ({fact.source})"
+    return ""
 
 
 def _kind(source: Source, given: Config) -> tuple[str, Remarks]:

@@ -1,116 +1,155 @@
-"""`course rope --for`: what it prints, followed to the letter, and read by transformers."""
+"""`course rope --for`: what it says to write, written, and loaded by transformers."""
 
+import copy
 import json
 
 import pytest
 import torch
 
-from course_lab.rope import CONFIGS
+from course_grading import cli
+from course_lab.rope import CONFIGS, known
 from course_lab.rope import config as rope_config
-from course_lab.rope.advice import advice
-from course_lib.encodings import rotary_frequencies, yarn
+from course_lab.rope.advice import advice, plan
+from course_lib.encodings import llama3, rotary_frequencies, yarn
+from course_lib.errors import CourseError
 
 transformers = pytest.importorskip("transformers")
+from tools import census  # noqa: E402
+
 SIZES = {"hidden_size": 512, "num_attention_heads": 8, "num_hidden_layers": 4,
          "max_position_embeddings": 4096}  # fmt: skip
+SHIPPED = sorted(path.stem for path in CONFIGS.glob("*.json"))
+STRETCHED = {"code-llama-7b", "deepseek-v3", "gpt-neox-20b", "gpt-oss-20b", "llama-3.1-8b",
+             "llama-3.2-1b", "llama-7b", "ministral-3-8b", "qwen2-vl-7b",
+             "qwen2.5-7b-128k", "qwen3-vl-8b", "smollm3-3b"}  # fmt: skip
+IN_WINDOWS = {"command-r7b", "llama-4-scout", "mistral-7b", "phi-3-mini-4k"}
+"""They rotate in layers with a window alone: only the limit is raised."""
 
 
-def merged(file, entries):
-    """A file with these entries, at their levels; all others stay."""
-    return {**file, **{
-        key: merged(file.get(key) or {}, value)
-        if isinstance(value, dict) and key != "rope_parameters" else value
-        for key, value in entries.items()
-    }}  # fmt: skip
+def shipped(name):
+    file = json.loads((CONFIGS / f"{name}.json").read_text())
+    if name == "llama-4-scout":  # 4 as it was published; this release takes true or false alone
+        file["text_config"]["attn_temperature_tuning"] = True
+    return file
+
+
+def pasted(file, recipe):
+    """A file with the entries of a recipe at their levels, and without the keys to remove."""
+    file = copy.deepcopy(file)
+    at, entries = file, recipe.entries
+    for level in recipe.levels:
+        at, entries = at.setdefault(level, {}), entries[level]
+    for key in recipe.remove:
+        del at[key]
+    at.update(entries)
+    return file
+
+
+def theirs(file):
+    """transformers' config of a file, and its model's tables and factors, by layer type."""
+    config = transformers.AutoConfig.for_model(**copy.deepcopy(file))
+    text = config.get_text_config()
+    found: dict = {}
+    for rotary in census.built(text).rotary.values():
+        for layer_type, frequencies in census.tables(rotary).items():
+            found[layer_type] = frequencies, census.attention_factor(rotary, layer_type)
+    return text, found
 
 
 @pytest.fixture
 def followed(tmp_path):
-    """The groups of a config before and after what is advised for `times` its length, the changed
-    file, and the words."""
+    """The plan for `times` the length of a config, and what is read before and after it."""
 
     def followed(file, times):
         path = tmp_path / "config.json"
         path.write_text(json.dumps(file))
         before = rope_config.read(path)
         longest = max(group.table.length for group in before if group.table)
-        said = "\n".join(advice(before, int(times * longest)))
-        entries = json.loads(said[said.index("{") : said.rindex("}") + 1])
-        file, levels = merged(file, entries), before[0].table.place.levels
-        inner = file
-        for level in levels:
-            inner = inner[level]
-        if "Remove rope_scaling from" in said:
-            del inner["rope_scaling"]
-        path.write_text(json.dumps(file))
-        return before, rope_config.read(path), inner, said
+        made = plan(before, int(times * longest))
+        if made.recipe is None:
+            return made, before, None, file
+        changed = pasted(file, made.recipe)
+        path.write_text(json.dumps(changed))
+        return made, before, rope_config.read(path), changed
 
     return followed
 
 
-def shipped(name):
-    return json.loads((CONFIGS / f"{name}.json").read_text())
+@pytest.mark.parametrize("times", [1.5, 4])
+@pytest.mark.parametrize("name", SHIPPED)
+def test_pasted_into_the_file_it_is_what_transformers_does(name, times, followed):
+    """Each pair is slowed as promised, and nothing else changes."""
+    groups = rope_config.read(CONFIGS / f"{name}.json")
+    if not any(group.table for group in groups):
+        assert plan(groups, 1 << 20).recipe is None
+        return
+    made, *_, changed = followed(shipped(name), times)
+    if made.recipe is None:
+        assert name not in STRETCHED | IN_WINDOWS and made.said
+        return
+    assert bool(made.stretched) == (name in STRETCHED)
+    was, before = theirs(shipped(name))
+    now, after = theirs(changed)
+    assert before.keys() == after.keys() and after
+    for layer_type, (frequencies, factor) in after.items():
+        promised = made.stretched.get(layer_type)
+        if promised is None:
+            torch.testing.assert_close(frequencies, before[layer_type][0], rtol=0, atol=0)
+            continue
+        torch.testing.assert_close(
+            frequencies.double(), promised.frequencies, rtol=1e-5, atol=1e-12
+        )
+        assert factor == pytest.approx(promised.attention_factor)
+        assert (frequencies <= before[layer_type][0] * 1.00001).all()
+    was, now = was.to_dict(), now.to_dict()
+    other = {key for key in was if was[key] != now.get(key)}
+    assert other <= {"rope_parameters", made.recipe.limit}
+    assert now[made.recipe.limit] >= times * was[made.recipe.limit] or name == "qwen2.5-7b-128k"
 
 
-STRETCHED = ["llama-7b", "llama-3.1-8b", "llama-3.2-1b", "qwen2.5-7b-128k",
-             "qwen2-vl-7b", "qwen3-vl-8b", "deepseek-v3", "gpt-oss-20b", "ministral-3-8b",
-             "gpt-neox-20b", "smollm3-3b", "code-llama-7b"]  # fmt: skip
-
-
-@pytest.mark.parametrize("name", STRETCHED)
-def test_what_is_advised_is_read_as_it_was_meant(name, followed):
-    before, after, inner, _ = followed(shipped(name), 4)
-    old, new = before[-1].table or before[0].table, after[-1].table or after[0].table
-    assert new.kind == "yarn" and new.base == old.base
-    assert new.length == inner["max_position_embeddings"] >= 4 * old.length
-    assert torch.equal(new.plain, old.plain) and new.axes == old.axes
-    factor = new.length / old.original_length
-    expected = yarn(2 * len(new.plain), old.base, factor, old.original_length,
-                    truncate=old.place.given.get("truncate", True))  # fmt: skip
-    torch.testing.assert_close(new.frequencies, expected.frequencies)
-
-
-@pytest.mark.parametrize("name", ["qwen2.5-7b-128k", "deepseek-v3", "gpt-oss-20b", "llama-7b",
-                                  "gpt-neox-20b", "ministral-3-8b", "qwen3-vl-8b"])  # fmt: skip
-def test_transformers_reads_what_is_advised(name, followed, tmp_path):
-    _, after, inner, _ = followed(shipped(name), 4)
-    config = transformers.AutoConfig.from_pretrained(tmp_path)
-    config = getattr(config, "text_config", config)
-    for key, value in inner["rope_parameters"].items():
-        assert config.rope_parameters[key] == value, key
-    width = {"head_dim": after[-1].head_dim, "hidden_size": after[-1].head_dim,
-             "num_attention_heads": 1}  # fmt: skip
-    asked = transformers.LlamaConfig(
-        **width, max_position_embeddings=config.max_position_embeddings,
-        rope_parameters={key: value for key, value in config.rope_parameters.items()
-                         if not key.startswith("mrope")},
-    )  # fmt: skip
-    make = transformers.modeling_rope_utils.ROPE_INIT_FUNCTIONS["yarn"]
-    theirs, factor = make(asked, "cpu")
-    torch.testing.assert_close(after[-1].frequencies, theirs.double(), rtol=1e-5, atol=0)
-    assert after[-1].attention_factor == pytest.approx(factor)
+@pytest.mark.parametrize("times", [1, 4])
+@pytest.mark.parametrize("name", SHIPPED)
+def test_no_parameter_is_lost(name, times, followed):
+    groups = rope_config.read(CONFIGS / f"{name}.json")
+    if not any(group.table for group in groups):
+        return
+    made, _, after, _ = followed(shipped(name), times)
+    for layer_type, table in made.stretched.items():
+        given = next(group.table.place.given for group in groups
+                     if group.table and group.table.place.layer_type == layer_type)  # fmt: skip
+        lost = {key for key, value in given.items() if value is not None} - {
+            *table.place.given,
+            "type",
+        }
+        assert not lost, lost
+    assert not after or not [one for group in after for one in group.warnings]
 
 
 def test_deepseek_keeps_its_temperature(followed):
-    _, [after], inner, _ = followed(shipped("deepseek-v3"), 2)
-    assert inner["rope_parameters"]["mscale_all_dim"] == 1.0
+    made, _, [after], _ = followed(shipped("deepseek-v3"), 2)
+    assert made.recipe.entries["rope_parameters"]["mscale_all_dim"] == 1.0
     assert after.attention_factor == 1.0  # mscale over mscale_all_dim, and not 0.1 ln 80 + 1
 
 
 def test_axes_that_take_turns_do_so_afterwards(followed):
-    _, [after], inner, said = followed(shipped("qwen3-vl-8b"), 2)
-    assert inner["rope_parameters"]["mrope_interleaved"] is True
+    made, _, [after], _ = followed(shipped("qwen3-vl-8b"), 2)
+    assert made.recipe.entries["text_config"]["rope_parameters"]["mrope_interleaved"] is True
+    assert made.recipe.levels == ("text_config",) and made.recipe.remove == ("rope_scaling",)
     assert after.table.axes[:3] == (0, 1, 2)
-    assert (
-        '"text_config": {' in said and "outside of text_config nobody reads rope_parameters" in said
-    )
-    assert "Remove rope_scaling from text_config" in said
+
+
+def test_llama_3_keeps_its_rule_with_a_larger_factor(followed):
+    _, [before], [after], _ = followed(shipped("llama-3.1-8b"), 2)
+    plain = rotary_frequencies(128, 5e5)
+    torch.testing.assert_close(after.frequencies, llama3(plain, 16.0, 8192).frequencies)
+    assert (after.frequencies <= before.frequencies).all()
+    assert after.table.length == 262_144
 
 
 def test_pairs_that_are_slowed_already_are_no_start_for_yarn():
-    said = "\n".join(advice(rope_config.read(CONFIGS / "gemma-3-4b.json"), 262_144))
-    assert "rope_type 'linear' has slowed these pairs already, by up to 8" in said
-    assert "{" not in said
+    made = plan(rope_config.read(CONFIGS / "gemma-3-4b.json"), 262_144)
+    assert "rope_type 'linear' has slowed these pairs already, by up to 8" in made.said[-1]
+    assert made.recipe is None and not made.stretched
 
 
 def test_layers_of_two_types_get_one_block_with_both(followed):
@@ -118,23 +157,110 @@ def test_layers_of_two_types_get_one_block_with_both(followed):
               "sliding_attention": {"rope_type": "default", "rope_theta": 1e4}}  # fmt: skip
     file = {"model_type": "gemma3_text", **SIZES, "num_hidden_layers": 12, "sliding_window": 512,
             "rope_parameters": layers}  # fmt: skip
-    _, after, inner, said = followed(file, 4)
-    assert inner["rope_parameters"]["sliding_attention"] == layers["sliding_attention"]
-    config = transformers.Gemma3TextConfig(**{k: v for k, v in inner.items() if k != "model_type"})
+    made, _, after, changed = followed(file, 4)
+    block = made.recipe.entries["rope_parameters"]
+    assert block["sliding_attention"] == layers["sliding_attention"]
+    config = transformers.Gemma3TextConfig(
+        **{k: v for k, v in changed.items() if k != "model_type"}
+    )
     assert config.rope_parameters["full_attention"]["rope_type"] == "yarn"
     sliding, full = after
     assert torch.equal(sliding.frequencies, rotary_frequencies(256, 1e4))
     torch.testing.assert_close(full.frequencies, yarn(256, 1e6, 4.0, 4096).frequencies)
-    assert said.count("rope_parameters") == 1
 
 
-def test_a_table_that_two_types_of_layers_share_is_printed_once(followed):
+def test_a_table_that_two_types_of_layers_share_is_written_once(followed):
     file = {"model_type": "deepseek_v4", "num_hidden_layers": 4, "max_position_embeddings": 4096,
             "rope_theta": 1e4, "compress_rope_theta": 1.6e5}  # fmt: skip
-    _, _, _, said = followed(file, 4)
-    assert said.count("YaRN by 4") == 2 and said.count('"compress"') == 1
+    made, *_ = followed(file, 4)
+    said = "\n".join(made.said)
+    assert said.count("YaRN by 4") == 2 and list(made.stretched) == ["compress"]
+    main, compress = (made.recipe.entries["rope_parameters"][one] for one in ("main", "compress"))
+    assert (main["rope_type"], main["rope_theta"]) == ("default", 1e4)
+    assert (compress["rope_type"], compress["rope_theta"]) == ("yarn", 1.6e5)
 
 
-def test_layers_with_a_window_are_said_to_share_the_entries(followed):
-    *_, said = followed(shipped("gpt-oss-20b"), 4)
-    assert "Layers with a window take these entries, too" in said
+def test_a_model_that_reaches_further_than_its_config_says_has_its_limit_raised(followed):
+    """Qwen2.5's card gives YaRN and leaves the length, which engines take for the limit."""
+    groups = rope_config.read(CONFIGS / "qwen2.5-7b-128k.json")
+    made = plan(groups, 131_072)
+    assert made.recipe.entries == {"max_position_embeddings": 131_072} and not made.recipe.remove
+    assert plan(groups, 32_768).recipe is None
+    said = "\n".join(advice(groups, 131_072))
+    assert "--max-model-len 131072" in said and "price" not in said
+
+
+@pytest.mark.parametrize("engine", ["transformers", "vllm", "sglang", "llama.cpp"])
+def test_an_engine_is_told_where_and_which_limit(engine, capsys):
+    call = ["rope", str(CONFIGS / "qwen3-vl-8b.json"), "--for", "500000"]
+    assert cli.main([*call, "--engine", engine]) == 0
+    said = capsys.readouterr().out
+    assert "limit: " in said and "price" in said
+    others = {"vllm": "--hf-overrides", "sglang": "--json-model-override-args",
+              "llama.cpp": "--rope-scale 2", "transformers": "write into config.json"}  # fmt: skip
+    for other, words in others.items():
+        assert (words in said) == (other == engine)
+    assert cli.main(call) == 0
+    said = capsys.readouterr().out
+    assert all(words in said for words in others.values())
+    assert "remove rope_scaling under text_config" in said
+
+
+def test_llama_cpp_has_no_flags_for_what_stands_in_a_tensor():
+    said = "\n".join(advice(rope_config.read(CONFIGS / "llama-3.1-8b.json"), 200_000))
+    assert "llama.cpp: no flags: change config.json and convert the model again" in said
+
+
+MIXTRAL = {"model_type": "mixtral", **SIZES, "rope_theta": 1e6}
+
+
+def test_mixtral_gets_the_head_dim_without_which_transformers_fails(followed):
+    made, *_, changed = followed(MIXTRAL, 4)
+    assert made.recipe.entries["head_dim"] == 64
+    _, after = theirs(changed)
+    torch.testing.assert_close(after[""][0].double(), made.stretched[""].frequencies, rtol=1e-5,
+                               atol=1e-12)  # fmt: skip
+
+
+def test_phi_3_takes_yarn_for_longrope_and_gets_no_recipe(followed):
+    made, *_ = followed({"model_type": "phi3", **SIZES, "sliding_window": None}, 4)
+    assert made.recipe is None and "takes 'yarn' for an old name of longrope" in made.said[0]
+
+
+@pytest.mark.slow
+def test_every_type_follows_what_is_advised(tmp_path):
+    """For the default config of each model type: what is written is what its class then does."""
+    wrong, checked = [], 0
+    for name, kind in known.types().items():
+        if kind.parts or not kind.bases:
+            continue
+        try:
+            file = transformers.AutoConfig.for_model(name).to_dict()
+        except Exception:
+            continue
+        file = {key: value for key, value in file.items() if key != "rope_scaling"}
+        path = tmp_path / "config.json"
+        path.write_text(json.dumps(file, default=str))
+        try:
+            groups = rope_config.read(path)
+        except CourseError:  # DeepSeek-V4's default, for one, has heads that cannot be turned
+            continue
+        lengths = [group.table.length for group in groups if group.table and group.table.length]
+        if not lengths or not (made := plan(groups, 4 * max(lengths))).recipe:
+            continue
+        try:
+            _, after = theirs(pasted(file, made.recipe))
+        except Exception as error:
+            wrong.append((name, repr(error)[:100]))
+            continue
+        if not after and not theirs(file)[1]:
+            continue  # no model is built from its default config, stretched or not
+        for layer_type, table in made.stretched.items():
+            got = after.get(layer_type, after.get(""))
+            if got is None or len(got[0]) != len(table.frequencies) or not torch.allclose(
+                got[0].double(), table.frequencies, rtol=1e-5, atol=1e-12
+            ):  # fmt: skip
+                wrong.append((name, layer_type))
+        checked += 1
+    assert not wrong, wrong
+    assert checked > 150

@@ -18,7 +18,9 @@ from course_lab.figures.real_models import layers_and_pairs
 from course_lab.rope import CONFIGS, known, reach, real_configs
 from course_lab.rope import config as rope_config
 from course_lab.rope import report as rope_report
-from course_lab.rope.advice import advice, price, prices
+from course_lab.rope.advice import advice
+from course_lab.rope.prices import price, prices, released
+from course_lab.rope.remedies import remedy
 from course_lib.encodings import dynamic_ntk, longrope, rotary_frequencies, yarn
 from course_lib.errors import CourseError
 from tools.pages import models
@@ -331,6 +333,9 @@ def test_the_command_prints_and_draws(tmp_path, capsys):
     assert cli.main(["rope", path, "--picture", str(picture)]) == 0
     said = capsys.readouterr().out
     assert "pairs kept: 0 to 28; slowed in between: 29 to 34; slowed by 8: 35 to 63" in said
+    assert said.count("\n") == 6
+    assert cli.main(["rope", path, "--pairs"]) == 0
+    said = capsys.readouterr().out
     assert "reach of the base 18 438 tokens, of the pairs as slowed 85 133" in said
     assert said.count("\n") > 64 and picture.read_bytes().startswith(b"\x89PNG")
     assert cli.main(["rope", path, "--picture", str(tmp_path / "no" / "rope.png")]) == 2
@@ -349,28 +354,15 @@ def advised(name, length):
     return list(advice(rope_config.read(CONFIGS / f"{name}.json"), length))
 
 
-def test_a_stretch_is_advised_where_one_is_needed(read):
-    said = "\n".join(advised("qwen2-vl-7b", 100_000))
-    assert "all 28 layers: YaRN by 3.5" in said and '"max_position_embeddings": 114688' in said
-    parameters = json.loads(said[said.index("{") : said.rindex("}") + 1])["rope_parameters"]
-    [group] = rope_config.read(CONFIGS / "qwen2-vl-7b.json")
-    [stretched] = read(
-        head_dim=128, max_position_embeddings=114_688, rope_theta="left out",
-        rope_parameters=parameters,
-    )  # fmt: skip
-    expected = yarn(128, 1e6, 3.5, 32_768)
-    assert torch.equal(stretched.frequencies, expected.frequencies)
-    assert stretched.table.sections == group.table.sections
-
-
 @pytest.mark.parametrize(
     "name, length, words",
     [
         ("llama-7b", 100_000, "YaRN by 49"),
-        ("llama-7b", 2048, "no other stretch is needed; made for 2 048, unstretched"),
-        ("llama-3.1-8b", 100_000, "made for 131 072, as its config stretches it"),
-        ("llama-3.1-8b", 200_000, "the model is stretched already, from 8 192"),
-        ("gemma-3-4b", 100_000, "a query sees no further than 1 024 tokens"),
+        ("llama-7b", 2048, "nothing to stretch: made for 2 048 tokens, unstretched"),
+        ("llama-3.1-8b", 100_000, "made for 131 072 tokens, by its own llama3"),
+        ("llama-3.1-8b", 200_000, "Llama 3's rule by 12.5 in place of 8, from 8 192"),
+        ("gpt-oss-20b", 200_000, "layers with a window take the same entries, too"),
+        ("gemma-3-4b", 100_000, "a query sees 1 024 tokens, however long the text"),
         ("gpt-neox-20b", 4096, '"partial_rotary_factor": 0.25'),
         ("gpt-j-6b", 4096, "transformers' code of this model reads no rope_parameters"),
         ("qwen3-vl-8b", 524_288, '"mrope_interleaved": true'),
@@ -386,15 +378,30 @@ def test_what_is_advised(name, length, words):
 def test_the_prices_of_short_texts_are_those_of_lesson_15():
     assert [round(one, 2) for one in price("yarn_released", 4)] == [0.25, 0.29]
     lesson = (ROOT / "notebooks" / "15_yarn_and_beyond.ipynb").read_text(encoding="utf-8")
-    [said] = [line for line in prices(3.5) if "YaRN as released" in line]
-    assert said.split(": ")[1] in lesson and "0.25 to 0.30" in said
+    [said] = [line for line in prices(3.5) if "lesson 15" in line]
+    assert "by 4: 0.25 to 0.30 bits" in said and "0.25 to 0.30" in lesson
+
+
+def test_the_prices_of_a_released_model_come_first_and_are_those_of_its_page():
+    page = (ROOT / "docs" / "real-model.md").read_text(encoding="utf-8")
+    whole_page = page.split("## One thing changed")[1]
+    for factor in (2, 4):
+        short, long = released(f"YaRN by {factor}")
+        first, second = re.findall(
+            rf"\| YaRN by {factor} \| \+(\S+) ± \S+ \| \+(\S+) ±", whole_page
+        )[0]
+        assert short == pytest.approx((float(first) + float(second)) / 2, abs=1e-3)
+        assert f"| YaRN by {factor} | {long:+.3f} ±" in page.split("## At twice")[1]
+    said = "\n".join(prices(4))
+    assert said.index("SmolLM2") < said.index("lesson 15") < said.index("what a longer text got")
+    assert "by 4 was not measured" not in said and "by 8 was not measured" in "\n".join(prices(8))
 
 
 def test_the_command_advises_and_draws_layers(tmp_path, capsys):
     picture, path = tmp_path / "rope.png", str(CONFIGS / "llama-4-scout.json")
-    assert cli.main(["rope", path, "--short", "--for", "1000", "--picture", str(picture)]) == 0
+    assert cli.main(["rope", path, "--for", "1000", "--picture", str(picture)]) == 0
     said = capsys.readouterr().out
-    assert "no positions: no_rope_layers has a 0 here (lesson 01)" in said
+    assert "no positions: no_rope_layers has a 0 here" in said
     assert "for 1 000 tokens:" in said and "wavelength" not in said
     groups = rope_config.read(CONFIGS / "llama-4-scout.json")
     drawn = layers_and_pairs(groups, "Llama 4").axes[0]
@@ -414,7 +421,7 @@ def test_the_axis_of_each_pair_is_printed_and_drawn(name, part, axes, words, tmp
     [group] = rope_config.read(path, part=part)
     assert list(group.table.axes) == axes
     options = ["--part", part] if part else []
-    assert cli.main(["rope", str(path), *options, "--picture", str(picture)]) == 0
+    assert cli.main(["rope", str(path), *options, "--pairs", "--picture", str(picture)]) == 0
     said = capsys.readouterr().out
     assert f"pairs for each axis: {words}" in said and picture.read_bytes().startswith(b"\x89PNG")
     last = [line for line in said.splitlines() if line.startswith(f"  {len(axes) - 1:4} ")]
@@ -443,7 +450,7 @@ def test_a_model_that_does_not_rotate_is_an_answer(capsys, tmp_path):
     picture = tmp_path / "bert.png"
     path = str(CONFIGS / "bert-base.json")
     assert cli.main(["rope", path, "--picture", str(picture)]) == 0
-    assert "all 12 layers: learned table" in capsys.readouterr().out
+    assert "all 12 layers: a learned vector for each position" in capsys.readouterr().out
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
@@ -543,6 +550,7 @@ def test_whatever_stands_under_a_key_there_is_an_answer_or_one_line(tmp_path):
             assert not [one for group in groups for one in (*group.notes, *group.warnings)
                         if "\n" in one]  # fmt: skip
             assert list(advice(groups, drawn.choice([100, 100_000])))
+            assert all(remedy(one) for group in groups for one in group.warnings)
         except CourseError as error:
             assert "\n" not in str(error)
             refused += 1

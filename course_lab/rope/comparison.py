@@ -1,0 +1,128 @@
+"""`course rope A B`: in what two configs differ, as far as positions go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from course_lab.rope.config import Reading
+from course_lab.rope.layer_groups import LayerGroup
+from course_lab.rope.report import groups, numbers, whole
+from course_lab.rope.summary import said
+from course_lab.rope.tables import Table
+
+HOW_READ = ("read as", "model_type", "without model_type")
+SAID = 4
+"""Notes or warnings of one config that are printed."""
+
+
+def differences(one: Reading, other: Reading) -> Iterator[str]:
+    """A line for each difference; if there is none, that."""
+    lines = list(_differences(one, other))
+    yield f"{one.name} and {other.name}: {_count(len(lines))}"
+    yield from (f"  {line}" for line in lines)
+
+
+def _count(lines: int) -> str:
+    return f"{lines} difference{'s' if lines > 1 else ''}" if lines else "no difference"
+
+
+def _differences(one: Reading, other: Reading) -> Iterator[str]:
+    for what, first, second in (
+        ("model type", one.source.name or "none", other.source.name or "none"),
+        ("layers", one.groups[0].total or "not said", other.groups[0].total or "not said"),
+        ("kinds of layers", len(one.groups), len(other.groups)),
+    ):
+        if first != second:
+            yield f"{what}: {first} and {second}"
+    pairs = list(_matched(one.groups, other.groups))
+    for mine, theirs in pairs:
+        where = "" if len(pairs) == 1 else f"{mine.name or mine.kind}, "
+        yield from (f"{where}{line}" for line in _of_groups(mine, theirs, one, other))
+    for reading, rest in ((one, {id(a) for a, _ in pairs}), (other, {id(b) for _, b in pairs})):
+        for group in reading.groups:
+            if id(group) not in rest:
+                where = numbers(group.layers, group.total)
+                yield f"only {reading.name} has {where}: {group.words}"
+    for what in ("notes", "warnings"):
+        yield from _said(what, one, other)
+
+
+def _matched(
+    mine: list[LayerGroup], theirs: list[LayerGroup]
+) -> Iterator[tuple[LayerGroup, LayerGroup]]:
+    """Groups that stand for each other: by the name of their type, else by whether they turn."""
+    left = list(theirs)
+    for group in mine:
+        same = [one for one in left if one.rotates == group.rotates]
+        named = [one for one in same if one.name == group.name]
+        if found := next(iter(named or same), None):
+            left.remove(found)
+            yield group, found
+
+
+def _of_groups(mine: LayerGroup, theirs: LayerGroup, one: Reading, other: Reading) -> Iterator[str]:
+    if mine.total == theirs.total and mine.layers != theirs.layers:
+        yield (
+            f"which layers: {numbers(mine.layers, mine.total)} and "
+            f"{numbers(theirs.layers, theirs.total)}"
+        )
+    if mine.window != theirs.window:
+        yield f"window: {_number(mine.window)} and {_number(theirs.window)}"
+    if not (mine.table and theirs.table):
+        if mine.words != theirs.words:
+            yield f"positions: {mine.words} and {theirs.words}"
+        return
+    for what, first, second in zip(
+        ("stretch", "base", "head", "pairs", "trained length", "made for", "attention factor",
+         "pairs by axis", "temperature"),
+        _values(mine.table), _values(theirs.table), strict=True,
+    ):  # fmt: skip
+        if first != second:
+            yield f"{what}: {first} and {second}"
+    yield from _of_pairs(mine, theirs, one, other)
+
+
+def _values(table: Table) -> tuple[Any, ...]:
+    factor = table.place.given.get("factor")
+    by = f" by {factor:g}" if isinstance(factor, (int, float)) and table.kind != "default" else ""
+    return (
+        f"{table.kind}{by}", whole(table.base), table.head_dim, len(table.frequencies),
+        _number(table.original_length), _number(table.length), f"{table.attention_factor:.4g}",
+        "one axis" if not table.sections else " + ".join(map(str, table.sections)),
+        table.temperature or "none",
+    )  # fmt: skip
+
+
+def _number(value: int | None) -> str:
+    return "none" if value is None else whole(value)
+
+
+def _of_pairs(mine: LayerGroup, theirs: LayerGroup, one: Reading, other: Reading) -> Iterator[str]:
+    """Which pairs turn at another pace, and which are kept and slowed."""
+    if len(mine.frequencies) != len(theirs.frequencies):
+        return
+    if torch.allclose(mine.frequencies, theirs.frequencies, rtol=1e-6, atol=0):
+        return
+    rates = theirs.frequencies / mine.frequencies
+    others = ~torch.isclose(rates, torch.ones_like(rates), rtol=1e-6, atol=0)
+    turning = rates[others & rates.isfinite() & (rates > 0)]
+    turning = turning if len(turning) else torch.zeros(1)
+    yield (
+        f"{int(others.sum())} of {len(rates)} pairs turn at another pace, in {other.name} "
+        f"{turning.min():.3g} to {turning.max():.3g} times as fast as in {one.name}"
+    )
+    for name, group in ((one.name, mine), (other.name, theirs)):
+        yield f"pairs of {name}: {'; '.join(f'{a} {b}' for a, b in groups(group).items())}"
+
+
+def _said(what: str, one: Reading, other: Reading) -> Iterator[str]:
+    """Notes or warnings that one of the two has alone."""
+    mine, theirs = said(one.groups, what), said(other.groups, what)
+    for name, lines, beside in ((one.name, mine, theirs), (other.name, theirs, mine)):
+        alone = [line for line in lines if line not in beside and not line.startswith(HOW_READ)]
+        yield from (f"{what[:-1]} of {name} alone: {line}" for line in alone[:SAID])
+        if len(alone) > SAID:
+            yield f"and {len(alone) - SAID} more {what} of {name} alone"

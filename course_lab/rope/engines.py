@@ -1,0 +1,112 @@
+"""The same stretch for four programs that run models: what to write where, and which limit.
+
+docs/serving.md says what each of them did with these recipes, and at which version.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from course_lab.rope.report import whole
+from course_lab.rope.tables import ORIGINAL, Table
+
+ENGINES = ("transformers", "vllm", "sglang", "llama.cpp")
+REST = {"beta_fast": "--yarn-beta-fast", "beta_slow": "--yarn-beta-slow"}
+"""Parameters of YaRN that are flags of llama.cpp, too."""
+
+
+class Recipe(NamedTuple):
+    """What a model needs so that it reads a longer text."""
+
+    length: int
+    entries: dict[str, Any]
+    """What config.json gets, nested as the file is."""
+    levels: tuple[str, ...]
+    """The keys under which the entries stand."""
+    limit: str
+    """The key of the length."""
+    remove: tuple[str, ...]
+    """Old keys at the level of the entries, which would be read in their place."""
+    stretched: list[Table]
+    several_types: bool
+    """Whether layers of several types have parameters of their own."""
+
+    @property
+    def where(self) -> str:
+        """The level of the entries, in words."""
+        return f"under {', '.join(self.levels)}" if self.levels else "at the top of the file"
+
+    def lines(self, engine: str | None) -> Iterator[str]:
+        """For all engines in short, or for one in full."""
+        if engine in (None, "transformers"):
+            yield from self._file(engine == "transformers")
+        said = commands(self)
+        if engine is None:
+            yield "or leave the file as it is, and start with"
+            yield from (f"  {name}: {words}" for name, words in said.items())
+        elif engine != "transformers":
+            yield f"{engine}:"
+            yield f"  {said[engine]}"
+            yield from (f"  {line}" for line in _in_full(self, engine))
+
+    def _file(self, in_full: bool) -> Iterator[str]:
+        yield f"write into config.json, {self.where}, and keep all other keys:"
+        lines = json.dumps(self.entries, indent=2).splitlines()
+        yield from (f"  {line}" for line in lines)
+        for key in self.remove:
+            yield f"remove {key} {self.where}: where it stands, nothing else is read"
+        if in_full:
+            yield from _in_full(self, "transformers")
+
+
+def commands(recipe: Recipe) -> dict[str, str]:
+    """The options of the engines that take a stretch from the command line."""
+    overrides = json.dumps(recipe.entries)
+    return {
+        "vllm": f"--hf-overrides '{overrides}' --max-model-len {recipe.length}",
+        "sglang": f"--json-model-override-args '{overrides}' --context-length {recipe.length}",
+        "llama.cpp": _llama_cpp(recipe),
+    }
+
+
+def _llama_cpp(recipe: Recipe) -> str:
+    """Its flags, or why there are none."""
+    if not recipe.stretched:
+        return f"--ctx-size {recipe.length}"
+    table = recipe.stretched[0]
+    if recipe.several_types or table.kind != "yarn":
+        return (
+            "no flags: change config.json and convert the model again (convert_hf_to_gguf.py), "
+            f"then --ctx-size {recipe.length}"
+        )
+    given = table.place.given
+    flags = (
+        f"--rope-scaling yarn --rope-scale {given['factor']:g} --yarn-orig-ctx {given[ORIGINAL]}"
+    )
+    flags += "".join(f" {flag} {given[key]:g}" for key, flag in REST.items() if key in given)
+    return f"{flags} --ctx-size {recipe.length}"
+
+
+def _in_full(recipe: Recipe, engine: str) -> Iterator[str]:
+    """Limits and traps of one engine."""
+    longest = recipe.entries
+    for level in recipe.levels:
+        longest = longest[level]
+    most = whole(longest[recipe.limit])
+    if engine == "transformers":
+        if recipe.levels:
+            yield f"the level counts: outside of {', '.join(recipe.levels)} nobody reads them"
+        yield f"limit: {recipe.limit}, {most}; no length is refused, generate reminds of it"
+        yield "load the model after the change: a config that is changed later changes nothing"
+    elif engine in ("vllm", "sglang"):
+        flag = {"vllm": "--max-model-len", "sglang": "--context-length"}[engine]
+        yield f"limit: {flag}, at most {recipe.limit} ({most}); the factor does not count"
+        yield "the entries may stand in config.json instead; then the flag alone is needed"
+    else:
+        yield "limit: --ctx-size; the flags hold for the whole process, and for every layer"
+        if any("truncate" in table.place.given for table in recipe.stretched):
+            yield "llama.cpp rounds the ends of the ramp, whatever truncate says"
+        if any("attention_factor" in table.place.given for table in recipe.stretched):
+            yield "attention_factor is no flag: llama.cpp takes 0.1 ln(factor) + 1"

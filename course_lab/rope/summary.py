@@ -1,0 +1,142 @@
+"""`course rope` in a dozen lines: what rotates, how far, how it is stretched, and what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import torch
+
+from course_lab.rope.config import Reading
+from course_lab.rope.known import release
+from course_lab.rope.layer_groups import LayerGroup
+from course_lab.rope.remedies import remedy
+from course_lab.rope.report import axis_names, groups, numbers, whole
+from course_lab.rope.tables import Table
+
+MOST = 12
+"""Lines, while there is only one kind of layer."""
+LEAST_WARNINGS = 2
+"""Warnings that are printed, however long the rest is."""
+SAID_ELSEWHERE = ("read as transformers", "without model_type", "model_type ",
+                  "other parts of this", "the axes take turns")  # fmt: skip
+"""Beginnings of notes that stand in other lines, in other words."""
+NAMES = {
+    "linear": "interpolation (linear)", "dynamic": "dynamic NTK (dynamic)", "yarn": "YaRN (yarn)",
+    "llama3": "Llama 3's rule (llama3)", "longrope": "LongRoPE (longrope)",
+    "proportional": "the ladder of the whole head (proportional)",
+}  # fmt: skip
+
+
+class Line(NamedTuple):
+    """A line, and what it is: "head", "text" or "warning"."""
+
+    words: str
+    kind: str = "text"
+
+
+def summary(reading: Reading) -> list[Line]:
+    """A model's positions in few lines; warnings come last, each with its remedy."""
+    lines = [Line(_head(reading), "head")]
+    tables: list[Table] = []
+    for group in reading.groups:
+        lines += map(Line, _group(group, tables))
+        if group.table:
+            tables.append(group.table)
+    room = MOST - len(lines)
+    warnings = said(reading.groups, "warnings")
+    if not warnings:
+        lines += [*_unusual(reading, room - 1), Line("no warnings")]
+        return lines
+    kept = warnings[: max(LEAST_WARNINGS, (room - 2) // 2)]
+    lines += _unusual(reading, max(1, room - 2 * len(kept) - (len(kept) < len(warnings))))
+    for warning in kept:
+        lines.append(Line(f"warning: {warning}", "warning"))
+        lines.append(Line(f"  remedy: {remedy(warning)}", "warning"))
+    if more := len(warnings) - len(kept):
+        lines.append(Line(f"and {more} more warnings: --pairs and --json have all", "warning"))
+    return lines
+
+
+def said(groups: Sequence[LayerGroup], what: str) -> list[str]:
+    """The notes or warnings of all layers, each once."""
+    return list(dict.fromkeys(one for group in groups for one in getattr(group, what)))
+
+
+def _head(reading: Reading) -> str:
+    source, total = reading.source, reading.groups[0].total
+    layers = f", {total} layers" if total else ""
+    part = f" in {', '.join(source.levels)}" if source.levels else ""
+    how = f"as transformers {release()} reads it"
+    if not source.known:
+        how = f"read by its keys alone (not a type of transformers {release()})"
+    others = f"; --part {' or '.join(source.parts)} reads the rest" if source.parts else ""
+    name = f"{source.name or 'without model_type'}{part}{layers}"
+    return f"{reading.name}: {name}, {how}{others}"
+
+
+def _group(group: LayerGroup, before: Sequence[Table]) -> Iterator[str]:
+    where = numbers(group.layers, group.total)
+    if group.name and len(group.layers) != group.total:
+        where += f", {group.name}"
+    window = ""
+    if group.window:
+        seen = "its own chunk of" if group.name == "chunked_attention" else "the last"
+        window = f"; each query sees {seen} {whole(group.window)} tokens"
+    if not group.table:
+        yield f"{where}: {group.words}{window}"
+        return
+    table = group.table
+    heads = f"heads of {table.head_dim}"
+    if 2 * len(table.frequencies) < table.head_dim:
+        heads += f", of which {2 * len(table.frequencies)} columns turn"
+    yield f"{where}: rotated, base {whole(table.base)}, {len(table.frequencies)} pairs ({heads})"
+    if any(_alike(table, one) for one in before):
+        yield f"  length, stretch and pairs as above{window}"
+        return
+    yield f"  {_length(table)}{window}"
+    yield f"  pairs {'; '.join(f'{what}: {which}' for what, which in groups(group).items())}"
+    if table.sections:
+        names = axis_names(len(table.sections))
+        of_axes = ", ".join(f"{n} {name}" for name, n in zip(names, table.sections, strict=True))
+        turns = ", in turns" if list(table.axes) != sorted(table.axes) else ""
+        yield f"  pairs by axis: {of_axes}{turns}"
+
+
+def _alike(one: Table, other: Table) -> bool:
+    lengths = [(table.length, table.original_length, table.kind) for table in (one, other)]
+    return (lengths[0] == lengths[1] and one.attention_factor == other.attention_factor
+            and torch.equal(one.plain, other.plain)
+            and torch.equal(one.frequencies, other.frequencies))  # fmt: skip
+
+
+def _length(table: Table) -> str:
+    """Trained length, stretched length, and how."""
+    if table.length is None or table.original_length is None:
+        made = "the trained length is not in the config (--original-length gives it)"
+    elif table.length > table.original_length:
+        made = (
+            f"trained on {whole(table.original_length)} tokens, stretched to {whole(table.length)}"
+        )
+    else:
+        made = f"made for {whole(table.length)} tokens"
+    if table.kind in ("default", "axial"):
+        slowed = not torch.equal(table.plain, table.frequencies)
+        return f"{made}, {'stretched' if slowed else 'not stretched'}"
+    factor = table.place.given.get("factor")
+    by = f", factor {factor:g}" if isinstance(factor, (int, float)) else ""
+    scores = (
+        f"; attention factor {table.attention_factor:.4g}, scores times "
+        f"{table.attention_factor**2:.4g}" if table.attention_factor != 1 else ""
+    )  # fmt: skip
+    stretched = ", by" if "stretched to" in made else ", stretched by"
+    return f"{made}{stretched} {NAMES.get(table.kind, repr(table.kind))}{by}{scores}"
+
+
+def _unusual(reading: Reading, room: int) -> Iterator[Line]:
+    """What is unusual, a line each while there is room; then together in one."""
+    notes = [one for one in said(reading.groups, "notes") if not one.startswith(SAID_ELSEWHERE)]
+    if len(notes) <= room:
+        yield from (Line(f"unusual: {note}") for note in notes)
+    elif notes:
+        yield Line(f"unusual: {'; '.join(notes)}")
