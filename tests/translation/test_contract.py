@@ -56,6 +56,9 @@ KEPT = [
     ("$$a\n= b$$ is long, $5$ short.", "$5$ 短，$$a = b$$ 长。"),
     ("![A 3 by 3 table](a.png)", "![一张 3 乘 3 的表](a.png)"),
     ("Neighbours − halves", "相邻 − 两半"),
+    ("To 22 thousand, 2.56 million, 128 000, 10 000", "到 2.2 万、256 万、12.8 万、1 万"),
+    ("LLaMA 30B and 7B have 30 billion, -0.5 M", "LLaMA 300 亿和 7B 有 300 亿，-50 万"),
+    ("- Su et al. 2021", "- Su 等，2021\n- 中文资料：某某的[第 2 篇](https://a.b/c)。"),
 ]  # fmt: skip
 
 
@@ -66,6 +69,7 @@ def test_a_good_translation_breaks_nothing(english, chinese):
 
 BROKEN = [
     ("It is 10 000.", "是 1 000。", ["number 10000 is missing", "number 1000 is not in"]),
+    ("It is 22 thousand.", "是 22 万。", ["number 22000 is", "number 220000 is not"]),
     ("It is -7.", "是 7。", ["number -7 is missing", "number 7 is not in the English"]),
     ("8 and 8", "8", ["number 8 is missing"]),
     ("three tokens", "3 个词元", ["number 3 is not in the English"]),
