@@ -19,6 +19,7 @@ CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 FORMULA = re.compile(r"(?<!\\)\$\$.+?\$\$|(?<![\\$])\$(?!\s)[^$]+?(?<!\s)\$", re.DOTALL)
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(([^)\s]+)\)")
 ADDRESS = re.compile(r"<?https?://[\w./?#&=%~+-]*[\w/]>?", re.ASCII)
+BARE = re.compile(r"[!-_a-~][ -_a-~]+[!-_a-~]")
 MASK = "\ufffc"
 """Stands where a formula or code was."""
 
@@ -75,6 +76,14 @@ def broken(english: str, chinese: str, glossary: Sequence[Term] = ()) -> list[st
         problems.append("there is no Chinese in it")
     problems += [*_punctuation(one.prose, other.prose), *_emphasis(other.masked)]
     return problems + misused(one.prose, other.prose, glossary)
+
+
+def with_marked_code(english: str, chinese: str) -> tuple[str, str]:
+    """A hint and its translation, whose code has no marks, with marks around the code of both."""
+    for run in BARE.findall(chinese):
+        if re.search(r"[][()=,*]", run) and run in english:
+            english, chinese = (text.replace(run, f"`{run}`", 1) for text in (english, chinese))
+    return english, chinese
 
 
 @dataclass
