@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import textwrap
+from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _AFTERWARDS = 'Another way to write it, and the answer to "If you want more":'
+HINT = "hint {given} of {of}: {hint}"
+PHRASES = ".written/phrases.json"
+"""In the folder of an edition: what is said in its language, by the English."""
 _tried: dict[str, Verdict] = {}
 _hints_given: dict[str, int] = {}
 
@@ -95,8 +100,19 @@ def hint(name: str) -> None:
         return
     given = min(_hints_given.get(exercise.slug, 0) + 1, len(exercise.hints))
     _hints_given[exercise.slug] = given
-    text = f"hint {given} of {len(exercise.hints)}: {exercise.hints[given - 1]}"
-    print(textwrap.fill(text, 88))
+    text = said(HINT).format(
+        given=given, of=len(exercise.hints), hint=said(exercise.hints[given - 1])
+    )
+    print(textwrap.fill(text, 88 if text.isascii() else 60))
+
+
+def said(english: str) -> str:
+    """This in the language of the edition in which the notebook lies, where it is translated."""
+    try:
+        phrases = json.loads((Path.cwd().parent / PHRASES).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return english
+    return str(phrases.get(english, english))
 
 
 def progress() -> None:

@@ -275,11 +275,23 @@ def test_a_page_that_is_not_begun_is_english_under_a_line_that_says_so(pages_of,
             assert said in page
 
 
-def test_hints_stay_english_and_the_sheet_says_so(pages_of):
+def test_hints_and_findings_are_translated_by_their_english(pages_of, chinese):
     page = pages_of[1]["exercises/08_rotary_encoding"]
-    assert "提示为英文。" in page and "`zh/exercises/08_rotary_encoding.ipynb`" in page
+    assert "`zh/exercises/08_rotary_encoding.ipynb`" in page
     [hints] = [one.hints for one in SHEETS["08_rotary_encoding"] if one.slug == "rotary-rotate"]
-    assert f'<p lang="en">{notebooks.with_code(hints[0])}</p>' in page
+    assert f"<p>{notebooks.with_code(chinese.said[hints[0]])}</p>" in page
+    lesson = pages_of[1]["notebooks/08_rotary_encoding"]
+    assert '<details class="output finding" lang="en"><summary lang="zh-CN"><b>F19.</b>' in lesson
+    hint = next(iter(SHEETS["20_museum"])).hints[0]
+    assert f'<p lang="en">{notebooks.with_code(hint)}</p>' in notebooks.folded([hint], CHINESE)
+
+
+def test_a_lesson_that_is_not_begun_has_its_chinese_name_in_lists(pages_of, chinese):
+    names = chinese.names()
+    for page, name in names.items():
+        assert f"{name} <{page}>" in pages_of[1]["index"]
+        assert name.endswith("（英文）") and not name.startswith("20")
+    assert "notebooks/08_rotary_encoding" not in names
 
 
 @pytest.mark.parametrize(

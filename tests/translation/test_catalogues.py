@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from course_lib.errors import CourseError
-from tools.translation import catalogue, pages, texts
+from tools.translation import catalogue, edition, pages, texts
 from tools.translation.catalogue import Entry, updated
 from tools.translation.texts import Text
 
@@ -74,7 +74,24 @@ def test_a_page_has_its_paragraphs_under_their_headings_and_no_code():
     ]
 
 
-@given(st.lists(st.sampled_from(["# A", "a", "- b", "", "  ", "```", "````", "~~~", "| c |"])))
+def test_each_row_of_a_table_of_evidence_is_a_text_of_its_own():
+    page = "# A\n\n| | b |\n|---|---|\n| F1 | one |\n| F2 | two |\n\nEnd.\n"
+    found = texts.of_page(page)
+    assert found[1:] == [
+        ("a", "| | b |\n|---|---|"),
+        ("F1", "| F1 | one |"),
+        ("F2", "| F2 | two |"),
+        ("a", "End."),
+    ]
+    says = edition.translated_page(page, [Entry("F2", "| F2 | two |", "| F2 | 二 |")])
+    assert "|---|---|\n| F1 | one |\n| F2 | 二 |\n\n" in says
+
+
+@given(
+    st.lists(
+        st.sampled_from(["# A", "a", "- b", "", "  ", "```", "````", "~~~", "| c |", "| F1 | |"])
+    )
+)
 def test_nothing_of_a_page_is_lost(lines):
     page = "\n".join(lines)
     assert "".join(block.source for block in texts.blocks(page)) == page

@@ -20,6 +20,7 @@ from course_grading.running import runner
 from course_grading.sheets import notebooks
 from course_grading.sheets.languages import language_of
 from course_lab import command_line
+from course_lab.findings import MIME
 from tools.translation import catalogue, edition, pages, texts, writing
 from tools.translation.__main__ import main as translation
 from tools.translation.catalogue import Entry
@@ -66,6 +67,19 @@ def test_words_are_translated_and_all_else_stays():
     expected["cells"][0]["source"] = "# 头\n\n是 7。"
     expected["cells"][2]["outputs"][0]["metadata"]["image/png"]["alt"] = "一。"
     assert translated == expected
+
+
+def test_the_sentence_of_a_finding_is_said_in_chinese_and_its_numbers_stay():
+    shown = "<details><summary><b>F1.</b> 1 &lt; 2. <i>(evidence)</i></summary>\n\n| 1 |</details>"
+    data = {MIME: json.dumps({"number": "F1", "sentence": "1 < 2."}), "text/markdown": [shown]}
+    before = notebook(plot("plot", "1.") | {"outputs": [{"data": data}]})
+    said = {"1 < 2.": "1 < 2，没错。", "(evidence)": "（证据）"}
+    (cell,) = edition.translated(before, [], said)["cells"]
+    assert cell["outputs"][0]["data"]["text/markdown"] == (
+        "<details><summary><b>F1.</b> 1 &lt; 2，没错。 <i>（证据）</i></summary>\n\n| 1 |</details>"
+    )
+    (untranslated,) = edition.translated(before, [])["cells"]
+    assert untranslated["outputs"][0]["data"]["text/markdown"] == shown
 
 
 def test_a_changed_cell_shows_its_english_marked_and_no_old_number():

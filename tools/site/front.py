@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from links import PAGES, up_from
@@ -38,9 +39,15 @@ def place_of_map(readme: str) -> int:
 
 
 def course_map(
-    lessons: Mapping[str, Mapping[str, Any]], pictures: Pictures, words: Words = ENGLISH
+    lessons: Mapping[str, Mapping[str, Any]],
+    pictures: Pictures,
+    words: Words = ENGLISH,
+    names: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
-    """The picture of the doors; each door leads to its line in a list of lessons."""
+    """The picture of the doors; each door leads to its line in a list of lessons.
+
+    `names` are those of lessons that are called other than their title.
+    """
     places = {file: opened_doors(notebook) for file, notebook in lessons.items()}
     items = []
     for number, name in enumerate(DOORS, start=1):
@@ -58,7 +65,7 @@ def course_map(
             f"## {words.map_title}",
             words.map_about,
             raw(_picture(pictures, words)),
-            raw(_list(items, lessons, words)),
+            raw(_list(items, lessons, words, names)),
         ]
     )
 
@@ -101,15 +108,18 @@ def _list(
     items: Iterable[tuple[str, str, Sequence[str]]],
     lessons: Mapping[str, Mapping[str, Any]],
     words: Words,
+    names: Mapping[str, str],
 ) -> str:
+    def name(file: str) -> str:
+        return names.get(PAGES[file]) or title(lessons[file])
+
     lines = []
     for id, what, files in items:
         inside = words.comma.join(
-            f'<a href="{PAGES[file]}.html">{in_one_line(title(lessons[file]))}</a>'
-            for file in files
+            f'<a href="{PAGES[file]}.html">{in_one_line(name(file))}</a>' for file in files
         )
-        name = f"<strong>{html.escape(what)}{words.colon}</strong>"
-        lines.append(f'<li id="{id}">{name}{inside}</li>')
+        strong = f"<strong>{html.escape(what)}{words.colon}</strong>"
+        lines.append(f'<li id="{id}">{strong}{inside}</li>')
     museum = f'<a href="exercises/20_museum.html">{words.museum}</a>'
     again = f"{words.every_door_again}{words.colon}"
     lines.append(f"<li><strong>{again}</strong>{museum}</li>")

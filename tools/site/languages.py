@@ -5,20 +5,23 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
 import words
-from links import LINK, ROOT, outside_fences, target_of
+from links import LINK, PAGES, ROOT, outside_fences, target_of
 from words import Words
 
 from course_grading.sheets.notebooks import as_text
 from tools.translation import edition, texts, writing
+from tools.translation import pages as translation
 
 Notebook = dict[str, Any]
 RELEASED = ROOT / "course_grading" / "blank_sheets"
 TRANSLATIONS = ROOT / "translations" / "zh"
+ROW = re.compile(r"^\| (\d\d) \| \[([^\]]+)\]\(notebooks/([^)]+)\)", re.MULTILINE)
+"""A lesson in the table of the front page: its number, its name, its file."""
 ALONE = ("CHANGELOG.md", "CONTRIBUTING.md")
 """Texts that are English only."""
 
@@ -30,6 +33,18 @@ class Edition:
     words: Words
     texts: Mapping[str, str]
     notebooks: Mapping[str, Notebook]
+    said: Mapping[str, str] = field(default_factory=dict)
+    """What is said around the pages, by its English."""
+
+    def names(self) -> dict[str, str]:
+        """The names of pages that are not begun, as the front page calls their lessons."""
+        rows = ROW.findall(self.texts["README.md"])
+        return {
+            PAGES[file]: self.words.in_english.format(name=f"{number} · {name}")
+            for number, name, lesson in rows
+            for file in (f"notebooks/{lesson}", f"exercises/{lesson}")
+            if file in self.notebooks and not self.is_begun(file)
+        }
 
     def lessons(self) -> dict[str, Notebook]:
         return {file: one for file, one in self.notebooks.items() if file.startswith("notebooks/")}
@@ -86,6 +101,7 @@ def chinese(english: Edition) -> Edition:
         words.CHINESE,
         {file: with_anchors(text, file, anchors) for file, text in found.items()},
         notebooks,
+        translation.said(ROOT, TRANSLATIONS),
     )
 
 

@@ -21,6 +21,7 @@ from course_lab.figures.explorer import WAKE
 from course_lab.figures.style import png
 
 Cell = Mapping[str, Any]
+HAN = re.compile(r"[\u4e00-\u9fff]")
 RULE = "`" * 6  # longer than any fence inside of a cell
 PLUMBING = ("setup", "grade-button", "check-")
 
@@ -152,6 +153,8 @@ def finding(shown: str, file: str, source_address: str, words: Words) -> str:
     if not number:
         raise ValueError(f"{file}: a finding shows its number first, got {summary[:60]!r}")
     opening = summary.replace("<details>", f'<details class="output finding"{words.english}>')
+    if HAN.search(summary):
+        opening = opening.replace("<summary>", f'<summary lang="{words.language}">')
     body = f"{evidence.strip()}\n\n[{number[1]}](../docs/findings.md)"
     linked = with_page_links(body, file, source_address, words)
     return "\n\n".join([raw(f"{opening}</summary>"), linked, raw("</details>")])
@@ -198,7 +201,7 @@ def folded(hints: Sequence[str], words: Words) -> str:
     folds = [
         f'<details class="hint"><summary>'
         f"{words.hint.format(number=number, of=len(hints))}</summary>"
-        f"<p{words.english}>{with_code(hint)}</p></details>"
+        f"<p{'' if HAN.search(hint) else words.english}>{with_code(hint)}</p></details>"
         for number, hint in enumerate(hints, start=1)
     ]
     return "\n".join(folds)

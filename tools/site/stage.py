@@ -52,7 +52,8 @@ def pages(
     edition: Edition, english: Edition, source_address: str, pictures: Pictures
 ) -> dict[str, str]:
     """The texts of all pages that are made from files of the course, by their names."""
-    hints = {slug: exercise.hints for slug, exercise in EXERCISES.items()}
+    said = edition.said
+    hints = {slug: [said.get(h, h) for h in one.hints] for slug, one in EXERCISES.items()}
     lessons = edition.lessons()
     texts = {}
     for file, notebook in edition.notebooks.items():
@@ -66,7 +67,7 @@ def pages(
         texts[PAGES[file]] = text_page(text, file, source_address, pictures, edition.words)
     for table in links.EVIDENCE:
         texts[PAGES[table]] = evidence.with_links(texts[PAGES[table]], table, edition.words)
-    doors = course_map(lessons, pictures, edition.words)
+    doors = course_map(lessons, pictures, edition.words, edition.names())
     first = first_page(texts["index"], place_of_map(english.texts["README.md"]), doors)
     texts["index"] = f"{first}\n{contents(edition)}"
     if edition.words.folder:
@@ -93,8 +94,11 @@ def contents(edition: Edition) -> str:
     """The order of all pages: lessons, with the museum as the last one, then everything else."""
     museum = "exercises/20_museum"
     lessons = sorted(PAGES[file] for file in edition.lessons())
+    names = edition.names()
+    lessons = [f"{names[name]} <{name}>" if name in names else name for name in lessons]
     entries = {  # "Exercises 08 · Rotary encoding" is "08 · Rotary encoding" here
-        PAGES[file]: f"{re.sub(r'^[^0-9]+', '', title(notebook))} <{PAGES[file]}>"
+        PAGES[file]: f"{names.get(PAGES[file]) or re.sub(r'^[^0-9]+', '', title(notebook))} "
+        f"<{PAGES[file]}>"
         for file, notebook in sorted(edition.sheets().items())
     }
     last = entries.pop(museum)

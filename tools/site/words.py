@@ -22,6 +22,8 @@ class Words(NamedTuple):
     captions: tuple[str, str, str, str, str]
     """Of the table of contents: lessons, exercises, measured, to look up, about the course."""
     only_english: str
+    in_english: str
+    """The name of a page that is not begun, in a list."""
     english_pages: Mapping[str, str]
     """The names of pages that this language lists and does not have."""
 
@@ -60,6 +62,7 @@ ENGLISH = Words(
     title="Where Am I?",
     captions=("Lessons", "Exercises", "Measured", "To look up", "About the course"),
     only_english="",
+    in_english="{name}",
     english_pages={},
     map_title="The map",
     map_about="Position can enter a transformer by four doors. A click on a door leads to the "
@@ -111,6 +114,7 @@ CHINESE = Words(
     title="我在哪里？",
     captions=("课程", "练习", "测量", "查阅", "关于本课程"),
     only_english="只有英文的页面",
+    in_english="{name}（英文）",
     english_pages={
         "reference/encodings": "course_lib.encodings",
         "reference/model": "course_lib.model",
@@ -142,7 +146,7 @@ CHINESE = Words(
     answer="先猜一猜，再打开",
     how_to_do=(
         ":::{{admonition}} 怎样做这些练习\n"
-        "这一页供阅读。请在课程副本的 JupyterLab 里作答和检查：打开 `zh/{file}`。提示为英文。\n\n"
+        "这一页供阅读。请在课程副本的 JupyterLab 里作答和检查：打开 `zh/{file}`。\n\n"
         "```sh\n"
         "make lab EDITION=zh     # 安装，并在 JupyterLab 里打开课程\n"
         "make grade EDITION=zh   # 给保存的答案评分\n"
@@ -157,6 +161,8 @@ CHINESE = Words(
         "Toggle Light / Dark / Auto color theme": "切换浅色、深色或自动配色",
         "Skip to content</a>": "跳到正文</a>",
         "<span>Back to top</span>": "<span>回到顶部</span>",
+        "<span>Next</span>": "<span>下一页</span>",
+        "<span>Previous</span>": "<span>上一页</span>",
         "On this page\n": "本页目录\n",
         '<div class="title">Home</div>': '<div class="title">首页</div>',
         "Made with <a": "制作工具：<a",

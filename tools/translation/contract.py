@@ -10,6 +10,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 
 from tools.translation.glossary import Term, misused
 
@@ -18,11 +19,26 @@ CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 FORMULA = re.compile(r"(?<!\\)\$\$.+?\$\$|(?<![\\$])\$(?!\s)[^$]+?(?<!\s)\$", re.DOTALL)
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(([^)\s]+)\)")
 ADDRESS = re.compile(r"<?https?://[\w./?#&=%~+-]*[\w/]>?", re.ASCII)
+BARE = re.compile(r"[!-_a-~][ -_a-~]+[!-_a-~]")
 MASK = "\ufffc"
 """Stands where a formula or code was."""
 
 THOUSANDS = "[ \u00a0\u2009\u202f\n]"
-NUMBER = re.compile(rf"\d{{1,3}}(?:{THOUSANDS}\d{{3}})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)*")
+UNITS = {
+    "thousand": 10**3,
+    "million": 10**6,
+    "billion": 10**9,
+    "k": 10**3,
+    "M": 10**6,
+    "B": 10**9,
+    "万": 10**4,
+    "亿": 10**8,
+}
+"""What a number may be counted in: 2.56 million positions are 256 万."""
+NUMBER = re.compile(
+    rf"(\d{{1,3}}(?:{THOUSANDS}\d{{3}})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)*)"
+    r"(?:\s?(?:(thousand|million|billion|[kMB])(?![\w-])|([万亿])(?!分之)))?"
+)
 SIGN = re.compile(r"(?<![A-Za-z\d)\ufffc])[-−+]$")
 
 AUTHOR = r"[A-Z][\w'’-]+"
@@ -30,6 +46,9 @@ ET_AL = re.compile(rf"({AUTHOR})\s+et\s+al\b")
 AUTHORS = re.compile(rf"((?:{AUTHOR},\s+)*{AUTHOR}\s+and\s+{AUTHOR}),?\s+\(?(?:19|20)\d\d")
 ARXIV = re.compile(r"arXiv[:：]?\s*(\d{4}\.\d{4,5})")
 CITED_TITLES = re.compile(r"((?:\*[A-Z][^*]+\*\s*)+),\s+(?:19|20)\d\d")
+
+OWN = re.compile(r"^- 中文资料：.*$\n?", re.MULTILINE)
+"""An item that a list has only in Chinese: a source in this language."""
 
 HAN = r"\u3400-\u9fff"
 FULL = rf"{HAN}\u3001-\u303f\uff00-\uffef“”‘’"
@@ -40,6 +59,7 @@ ROW = re.compile(r"^[ >]*(\|.*)$", re.MULTILINE)
 
 def broken(english: str, chinese: str, glossary: Sequence[Term] = ()) -> list[str]:
     """Where a translation breaks the contract, one message for each value; none if it keeps it."""
+    chinese = OWN.sub("", chinese)
     one, other = _parts(english), _parts(chinese)
     problems = []
     for what, values in KEPT.items():
@@ -56,6 +76,14 @@ def broken(english: str, chinese: str, glossary: Sequence[Term] = ()) -> list[st
         problems.append("there is no Chinese in it")
     problems += [*_punctuation(one.prose, other.prose), *_emphasis(other.masked)]
     return problems + misused(one.prose, other.prose, glossary)
+
+
+def with_marked_code(english: str, chinese: str) -> tuple[str, str]:
+    """A hint and its translation, whose code has no marks, with marks around the code of both."""
+    for run in BARE.findall(chinese):
+        if re.search(r"[][()=,*]", run) and run in english:
+            english, chinese = (text.replace(run, f"`{run}`", 1) for text in (english, chinese))
+    return english, chinese
 
 
 @dataclass
@@ -107,8 +135,13 @@ def _numbers(parts: _Parts) -> list[str]:
     for number in NUMBER.finditer(parts.prose):
         sign = SIGN.search(parts.prose, 0, number.start())
         minus = "-" if sign and sign[0] in "-−" else sign[0] if sign else ""
-        found.append(minus + re.sub(r"\s", "", number[0]))
+        found.append(minus + _in_ones(re.sub(r"\s", "", number[1]), number[2] or number[3]))
     return found
+
+
+def _in_ones(digits: str, unit: str | None) -> str:
+    """2.2 and "万" are 22000; digits without a unit stay as they are written."""
+    return f"{(Decimal(digits) * UNITS[unit]).normalize():f}" if unit else digits
 
 
 def _levels(parts: _Parts) -> list[str]:

@@ -5,21 +5,28 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
+from types import MappingProxyType
 from typing import Any
 
 from course_grading.sheets.notebooks import as_text
-from tools.translation import catalogue, texts
+from tools.translation import catalogue, phrases, texts
 from tools.translation.catalogue import Entry
 
 STALE = "> *这一段的英文原文有改动，译文尚未更新，以下为英文。*"
 UNTRANSLATED = "> *这一段尚未翻译，以下为英文。*"
 NOT_BEGUN = "> *本页尚未翻译，以下为英文。*"
-ENGLISH_STAYS = "> *这是中文版：代码、图里的文字、检查和评分的输出以及提示仍是英文。*"
+ENGLISH_STAYS = "> *这是中文版：代码、图里的文字、检查和评分的输出仍是英文。*"
 """What the first page says, and the first lesson."""
 
 
-def translated(notebook: Mapping[str, Any], entries: Sequence[Entry]) -> dict[str, Any]:
+def translated(
+    notebook: Mapping[str, Any],
+    entries: Sequence[Entry],
+    said: Mapping[str, str] = MappingProxyType({}),
+) -> dict[str, Any]:
     """A notebook with its Markdown and its pictures' words translated, all else as it is.
+
+    The sentences of findings are translated by what is `said` for their English.
 
     `entries` are those of its catalogue, or of the solved sheet's. A cell without a translation of
     its present English shows that English under a mark; a notebook without any has one at its top.
@@ -35,6 +42,7 @@ def translated(notebook: Mapping[str, Any], entries: Sequence[Entry]) -> dict[st
         if entry := entry_of.get(cell["id"]):
             cell["source"] = shown(entry)
     for cell in result["cells"]:
+        phrases.say(cell, said)
         for context, words in texts.pictures(cell):
             if (entry := entry_of.get(context)) and entry.current:
                 words["alt"] = entry.translation
@@ -67,6 +75,8 @@ def shown(entry: Entry) -> str:
     """What readers see of a text."""
     if entry.current:
         return entry.translation
+    if texts.EVIDENCE.match(entry.english):
+        return entry.english  # a mark would end the table
     return marked(entry.english, STALE if entry.translation else UNTRANSLATED)
 
 

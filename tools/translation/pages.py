@@ -10,14 +10,20 @@ from typing import Any
 
 from course_grading.sheets import notebooks
 from course_lib.errors import CourseError
-from tools.translation import catalogue, texts
+from tools.translation import catalogue, phrases, texts
 from tools.translation.catalogue import Entry
 from tools.translation.texts import Text
+
+AROUND = {
+    "around/findings": ("docs/findings.md", phrases.findings),
+    "around/hints": ("course_grading/specs", phrases.hints),
+}
+"""What stands in no page's Markdown, where it comes from, and how it is read from a course."""
 
 
 @dataclass(frozen=True)
 class Page:
-    """A page of a course: a lesson, a sheet of exercises, or a text."""
+    """A page of a course: a lesson, a sheet, a text, or what is said around these."""
 
     name: str
     """Such as "notebooks/08_rotary_encoding"; README is "docs/README" here."""
@@ -26,7 +32,7 @@ class Page:
 
     @property
     def kind(self) -> str:
-        """ "notebooks", "exercises" or "docs"."""
+        """ "notebooks", "exercises", "docs" or "around"."""
         return self.name.partition("/")[0]
 
     def notebook(self) -> dict[str, Any]:
@@ -36,6 +42,10 @@ class Page:
 
     def texts(self) -> list[Text]:
         """What there is to translate."""
+        if self.kind == "around":
+            place, read = AROUND[self.name]
+            course = self.path.parents[place.count("/")]
+            return list(dict.fromkeys(read(course)))
         if self.kind == "docs":
             return texts.of_page(self.path.read_text(encoding="utf-8"))
         return texts.of_notebook(self.notebook())
@@ -50,6 +60,11 @@ def every(course: Path) -> list[Page]:
         *_in("docs", docs),
         *_in("notebooks", sorted((course / "notebooks").glob("*.ipynb"))),
         *_in("exercises", sorted(sheets.glob("*.ipynb"))),
+        *(
+            Page(name, path)
+            for name, (place, _) in AROUND.items()
+            if (path := course / place).exists()
+        ),
     ]
 
 
@@ -75,6 +90,17 @@ def path_of(translations: Path, page: Page) -> Path:
 def entries(translations: Path, page: Page) -> list[Entry]:
     """The translation of a page as its English is today, whatever its catalogue lags behind."""
     return catalogue.updated(catalogue.read(path_of(translations, page)), page.texts())
+
+
+def said(course: Path, translations: Path) -> dict[str, str]:
+    """What is said around the pages, in another language, by its English."""
+    return {
+        entry.english: entry.translation
+        for page in every(course)
+        if page.kind == "around"
+        for entry in entries(translations, page)
+        if entry.current
+    }
 
 
 @dataclass(frozen=True)

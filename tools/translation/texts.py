@@ -13,6 +13,8 @@ from course_grading.sheets.notebooks import as_text
 
 FENCE = re.compile(r"^\s*(`{3,}|~{3,})")
 HEADING = re.compile(r"^(#{1,6}) +(.*)")
+EVIDENCE = re.compile(r"^\| ([FC]\d+) \|")
+"""A row of the tables of findings and claims: each is a text of its own, under its number."""
 LETTER = re.compile(r"[^\W\d_]")
 
 
@@ -79,6 +81,11 @@ def blocks(markdown: str) -> list[Block]:
             kind, fence, before = "fence", mark[1], None
         else:
             kind = "text" if line.strip() else "gap"
+            if row := EVIDENCE.match(line):
+                found.append(Block(kind, row[1], line))
+                continue
+            if before and EVIDENCE.match(before.source):
+                before = None if kind == "text" else before
             if heading := HEADING.match(line):
                 context, before = anchor(heading[2]), None
             elif before and HEADING.match(before.source):

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from course_grading.checking import PHRASES
 from course_grading.sheets import carrying, notebooks
 from course_grading.sheets.notebooks import Cell, NotebookError, as_notebook, as_text
 from course_grading.sheets.workspace import backup
@@ -31,6 +32,9 @@ def write(course: Path, translations: Path, released: Path, folder: Path) -> Ite
     """Write all pages of `course` into `folder`, which lies in it; a line for each file that holds
     a learner's work and had to change."""
     texts, lessons = contents(course, translations, released)
+    said = pages.said(course, translations)
+    (folder / WRITTEN).mkdir(parents=True, exist_ok=True)
+    notebooks.write_text(folder / PHRASES, json.dumps(said, ensure_ascii=False, indent=1) + "\n")
     inside = {*texts, *lessons}
     for file, markdown in texts.items():
         target = folder / file
@@ -56,14 +60,17 @@ def contents(
     """The pages and the notebooks of an edition by their paths, with links as in the English."""
     texts: dict[str, str] = {}
     found: dict[str, Notebook] = {}
+    said = pages.said(course, translations)
     for page in pages.every(course):
+        if page.kind == "around":
+            continue
         entries = catalogue.read(pages.path_of(translations, page))
         if page.kind == "docs":
             english = page.path.read_text(encoding="utf-8")
             file = page.path.relative_to(course).as_posix()
             texts[file] = edition.translated_page(english, entries)
         elif page.kind == "notebooks":
-            found[f"{page.name}.ipynb"] = edition.translated(page.notebook(), entries)
+            found[f"{page.name}.ipynb"] = edition.translated(page.notebook(), entries, said)
         else:
             sheet = released / page.path.name
             for path, to in ((page.path, "solutions"), (sheet, "exercises")):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
 from dataclasses import replace
@@ -364,6 +365,18 @@ def test_check_prints_two_stable_lines_or_raises_a_short_message(
     exercises, points = len(EXERCISES), sum(one.points for one in EXERCISES.values())
     assert "2 of 2 points" in out
     assert f"exercises checked: 2 of {exercises}, 2 of {points} points" in out
+
+
+def test_a_hint_is_said_in_the_language_of_the_edition(
+    sample: None, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: Any
+) -> None:
+    (tmp_path / ".written").mkdir()
+    said = {"Multiply.": "做乘法。", checking.HINT: "提示 {given}/{of}：{hint}"}
+    (tmp_path / checking.PHRASES).write_text(json.dumps(said), encoding="utf-8")
+    (tmp_path / "exercises").mkdir()
+    monkeypatch.chdir(tmp_path / "exercises")
+    checking.hint("9.1")
+    assert capsys.readouterr().out == "提示 1/2：做乘法。\n"
 
 
 def test_hints_come_one_at_a_time(sample: None, capsys: pytest.CaptureFixture[str]) -> None:
