@@ -9,7 +9,7 @@ from course_lab import zoo
 from course_lab.figures.budgets import MOST
 from course_lab.studies import costs
 from tools.pages import budgets as budgets_page
-from tools.pages import released
+from tools.pages import released, schemes
 from tools.pages.results import report
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -126,6 +126,10 @@ def test_the_page_in_docs_is_what_the_shipped_results_say():
 
 def test_the_page_of_the_released_model_in_docs_is_what_was_measured():
     assert (DOCS / "real-model.md").read_text(encoding="utf-8") == released.report()
+
+
+def test_the_page_of_schemes_in_docs_is_what_was_measured():
+    assert (DOCS / "schemes.md").read_text(encoding="utf-8") == schemes.page()
 
 
 def test_the_page_of_budgets_in_docs_is_what_was_measured():

@@ -23,6 +23,7 @@ from tools.pages import (
     notebooks,
     released,
     results,
+    schemes,
 )
 
 LENGTHS = (
@@ -84,6 +85,12 @@ def write_results(arguments: Arguments) -> int:
     return 0
 
 
+def write_schemes(arguments: Arguments) -> int:
+    """Write docs/schemes.md, one row for each scheme, from what was measured."""
+    folder_for("schemes.md", arguments.to).write_text(schemes.page(), encoding="utf-8")
+    return 0
+
+
 def write_released(arguments: Arguments) -> int:
     """Write docs/real-model.md and its picture from what `course measure released` measures."""
     page = folder_for("real-model.md", arguments.to)
@@ -138,6 +145,7 @@ def main(argv: list[str] | None = None) -> int:
     add_command(commands, "results", write_results).add_argument("--to", **docs)
     add_command(commands, "released", write_released).add_argument("--to", **docs)
     add_command(commands, "models", write_models).add_argument("--to", **docs)
+    add_command(commands, "schemes", write_schemes).add_argument("--to", **docs)
     command = add_command(commands, "benchmarks", write_benchmarks)
     command.add_argument("--to", **docs)
     command.add_argument("--threads", type=int, help="CPU threads (default: torch's choice)")
