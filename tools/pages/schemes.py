@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from statistics import fmean
 
 from course_lab import zoo
@@ -84,8 +84,12 @@ def _slid(name: str) -> str:
     return f"{fmean(found):.2f} bits"
 
 
-def rows() -> Iterable[tuple[str, str, str, str]]:
-    """Scheme, good for, costs, fails; the schemes that are used most stand first."""
+Row = tuple[str, str, str, str]
+"""Scheme, good for, costs, fails."""
+
+
+def rotating() -> Iterator[Row]:
+    """Those that rotate, the plain one first."""
     mixed, turned = (
         f"{fmean(one.value for one in layers.paid(pattern, 2048)):.2f} bits"
         for pattern in ("window_none_in_full", "window")
@@ -111,6 +115,10 @@ def rows() -> Iterable[tuple[str, str, str, str]]:
         "A layer with a window of 32 keeps 32 keys in its cache",
         f"With RoPE in the fourth layer, too: {turned} at 2 048",
     )
+
+
+def others() -> Iterator[Row]:
+    """Those that add to scores, and those that add to the input."""
     yield (
         f"ALiBi ({_link('ALiBi')})",
         f"Longer texts, untouched: {_bits('alibi', 2048)} at 2 048 ({_link('long')})",
@@ -162,5 +170,5 @@ def rows() -> Iterable[tuple[str, str, str, str]]:
 def page() -> str:
     """The whole page, as Markdown."""
     commonest = recall.commonest_share(512, at_least=256)
-    shown = table(["scheme", "good for", "costs", "fails"], [[*row] for row in rows()])
+    shown = table(["scheme", "good for", "costs", "fails"], [*rotating(), *others()])
     return TEXT.format(table=shown, fall=_link("fall"), commonest=commonest)
