@@ -45,6 +45,8 @@ def bet(
 
 def _said(region: Region) -> str:
     low, high = region
+    if low == high:
+        return f"{low:g}"
     if math.isinf(high):
         return f"{low:g} or more"
     return f"{high:g} or less" if math.isinf(low) else f"{low:g} to {high:g}"

@@ -402,7 +402,7 @@ def when_it_rises(unit: Unit) -> Result:
     losses(_model(), text[:TRAINED], cache)  # no key is far yet
     free = losses(_model(), text[TRAINED:], at_this_place(cache))
     held = _model().with_scheme(Held(*HOLDING[unit.setting]))
-    kept = losses(held, text[TRAINED:], cache, piece=HELD)
+    kept = losses(held, text[TRAINED:], cache)
     blocks = zip(free.split(FINE), kept.split(FINE), strict=True)
     return Result(
         [

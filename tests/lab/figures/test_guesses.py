@@ -51,3 +51,11 @@ def test_a_region_of_a_bet_may_be_open(capsys):
     said = capsys.readouterr().out
     assert "holds: -0.03 or more; differs: else -0.1 or more;" in said and "you" not in said
     assert "holds: 0.1 or less; differs: else 0.5 or less;" in said
+
+
+def test_a_region_of_a_bet_may_be_one_number(capsys):
+    assert figures.bet(5, 6, "texts", (6, 6), (4, 6), digits=0) == "holds"
+    said = capsys.readouterr().out
+    assert (
+        "holds: 6; differs: else 4 to 6;" in said and "you 5 (differs), measured 6 (holds)" in said
+    )
