@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from course_lab.figures.plots import note
@@ -15,6 +16,40 @@ def beside(guess: float | None, measured: float, what: str, digits: int = 2) -> 
     """
     yours = "" if _checked(guess) is None else f"you {guess:g}, "
     print(f"{what}: {yours}measured {measured:.{digits}f}")
+
+
+Region = tuple[float, float]
+"""From a number to another, both included; either may be infinite."""
+
+
+def bet(
+    guess: float | None, measured: float, what: str, holds: Region, differs: Region, digits: int = 2
+) -> str:
+    """Print three regions, then a guess and what was measured, each with the region it falls in.
+
+    A number "holds" inside of the first region, else "differs" inside of the second, which is
+    wider, and else "does not". The outcome of what was measured is returned. Raises ValueError for
+    a guess that is no number.
+    """
+
+    def region(value: float) -> str:
+        inside = {"holds": holds, "differs": differs}
+        fits = (name for name, (low, high) in inside.items() if low <= value <= high)
+        return next(fits, "does not")
+
+    print(f"holds: {_said(holds)}; differs: else {_said(differs)}; does not: any other number")
+    yours = "" if _checked(guess) is None else f"you {guess:g} ({region(guess)}), "  # type: ignore[arg-type]
+    print(f"{what}: {yours}measured {measured:.{digits}f} ({region(measured)})")
+    return region(measured)
+
+
+def _said(region: Region) -> str:
+    low, high = region
+    if low == high:
+        return f"{low:g}"
+    if math.isinf(high):
+        return f"{low:g} or more"
+    return f"{high:g} or less" if math.isinf(low) else f"{low:g} to {high:g}"
 
 
 def mark_guess(axes: Any, guess: float | None, along: str = "y") -> None:

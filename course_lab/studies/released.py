@@ -128,6 +128,35 @@ class Held(enc.Rotary):
         return functional.pad(change, (0, len(k_positions) - int(seen)))
 
 
+class Blind(enc.Rotary):
+    """Some heads do not see the key that stands `back` places before the query."""
+
+    def __init__(self, heads: Sequence[int], back: int) -> None:
+        super().__init__(DIM, BASE, "interleaved")
+        self.heads, self.back = list(heads), back
+
+    def score_bias(
+        self, q: Tensor, k: Tensor, q_positions: Tensor, k_positions: Tensor
+    ) -> Float[Tensor, "1 heads queries keys"]:
+        hidden = torch.zeros(1, q.shape[1], len(q_positions), len(k_positions), dtype=torch.bool)
+        hidden[:, self.heads] = q_positions[:, None] - k_positions == self.back
+        return torch.where(hidden, -torch.inf, 0.0)
+
+
+class OtherValue(enc.Rotary):
+    """Later queries give a key its weight, and read another value there."""
+
+    def __init__(self, key: int, change: Float[Tensor, "heads head_dim"]) -> None:
+        super().__init__(DIM, BASE, "interleaved")
+        self.key, self.change = key, change
+
+    def read(
+        self, weights: Tensor, q_positions: Tensor, k_positions: Tensor
+    ) -> Float[Tensor, "batch heads queries head_dim"]:
+        later = torch.where(q_positions > self.key, weights[..., self.key], 0.0)
+        return later[..., None] * self.change[:, None]  # (batch, heads, queries, head_dim)
+
+
 def with_pairs(first: int, last: int, divided_by: float) -> enc.Rotary:
     """Pairs `first` to `last` turn that many times slower; infinity stops them."""
     frequencies = ladder()
@@ -203,6 +232,22 @@ JUMPS = (0, 16, 32, 256, 1_024, 4_096)
 HIDDEN = {"first hidden": 0, "another hidden": LONE}
 KEPT = {"window and the first": 0, "window and another": LONE}
 """Keys that no later query sees, or that each later query sees besides the NEAR last ones."""
+BLINDED = {
+    "nothing hidden": 0,
+    "the ten, one back": 1,
+    "the ten, two back": 2,
+    "the others, one back": 1,
+}
+"""Which heads do not see which key: so many places before the query."""
+VALUES = {
+    "first, zero": (0, "zero"),
+    "first, mean of others": (0, "mean"),
+    "another, zero": (LONE, "zero"),
+    "window and the first, zero": (0, "zero"),
+    "window and the first, mean of others": (0, "mean"),
+}
+"""Keys that keep their weight, and what later queries read there in place of their value."""
+FINE = 256
 
 
 # Measurements -----------------------------------------------------------------------------------
@@ -351,6 +396,22 @@ def when_held(unit: Unit) -> Result:
     )
 
 
+def when_it_rises(unit: Unit) -> Result:
+    """What tokens 8 192 to 11 263 cost in blocks of 256, unchanged and with slow pairs held."""
+    text, cache = tokens(_model(), unit.text, TRAINED + 3 * BLOCK), Cache()
+    losses(_model(), text[:TRAINED], cache)  # no key is far yet
+    free = losses(_model(), text[TRAINED:], at_this_place(cache))
+    held = _model().with_scheme(Held(*HOLDING[unit.setting]))
+    kept = losses(held, text[TRAINED:], cache)
+    blocks = zip(free.split(FINE), kept.split(FINE), strict=True)
+    return Result(
+        [
+            {"start": TRAINED + FINE * i, "unchanged": _mean(one), "held": _mean(other)}
+            for i, (one, other) in enumerate(blocks)
+        ]
+    )
+
+
 def heads(unit: Unit) -> Result:
     """Where each head looks in the first 1 024 tokens of a text, and with which of its pairs.
 
@@ -374,56 +435,52 @@ def heads(unit: Unit) -> Result:
     return Result(records)
 
 
-def without_heads(unit: Unit) -> Result:
-    """What 20 rare tokens cost when they come again after 100 others, without some heads.
+def when_blind(unit: Unit) -> Result:
+    """What 20 rare tokens cost when they come again after 100 others, if heads do not see a key.
 
-    Of the heads, those ten are taken out that look one back most in the text; or, in four draws,
-    as many others of the same layers. The text itself is read as well.
+    Blind are those ten heads that look one back most in the text, or the 260 others. Four rows come
+    again in their order, and in another one. The text itself is read as well.
     """
     text = tokens(_model(), unit.text, BLOCK)
+    model = _model()
+    if back := BLINDED[unit.setting]:
+        ten = most_one_back(_model(), text)
+        every = {(layer, head) for layer in range(30) for head in range(9)}
+        model = blind(_model(), ten if "ten" in unit.setting else every - {*ten}, back)
+    draw = torch.Generator().manual_seed(TEXTS.index(unit.text))
+    copied: dict[str, list[Tensor]] = {"copy": [], "copy, another order": []}
+    for secret in _placed([100] * 4, draw):
+        cache = Cache()
+        losses(model, torch.cat([text[:500], secret.rare, text[500:600]]), cache)
+        shuffled = secret.rare[torch.randperm(len(secret.rare), generator=draw)]
+        for name, row in zip(copied, (secret.rare, shuffled), strict=True):
+            copied[name].append(losses(model, row, at_this_place(cache)))
+    means = {name: _mean(torch.cat(rows)) for name, rows in copied.items()}
+    return Result([{**means, "nats": _mean(losses(model, text))}])
+
+
+def most_one_back(
+    model: released.Released, text: Int[Tensor, " length"], count: int = HEADS
+) -> list[tuple[int, int]]:
+    """The heads (layer, number) that look one token back most in a text, the first one most."""
     back = [
         (looking.one_back(of), layer, head)
-        for layer, (_, _, weights) in enumerate(looking.by_layer(_model(), text))
+        for layer, (_, _, weights) in enumerate(looking.by_layer(model, text))
         for head, of in enumerate(weights)
     ]
-    chosen = sorted(back, reverse=True)[:HEADS]
-    draw = torch.Generator().manual_seed(TEXTS.index(unit.text))
-    secrets, records = _placed([100] * 4, draw), []
-    for number in range(1 if unit.setting != "others" else 4):
-        out = [] if unit.setting == "none" else [(layer, head) for _, layer, head in chosen]
-        if unit.setting == "others":
-            out = _others(out, draw)
-        model = without(_model(), out)
-        copied = []
-        for secret in secrets:
-            again = torch.cat([text[:500], secret.rare, text[500:600], secret.rare])
-            copied.append(losses(model, again)[-19:].mean())
-        records.append(
-            {"draw": number, "copy": _mean(torch.stack(copied)), "nats": _mean(losses(model, text))}
-        )
-    return Result(records)
+    return [(layer, head) for _, layer, head in sorted(back, reverse=True)[:count]]
 
 
-def _others(heads: Sequence[tuple[int, int]], draw: torch.Generator) -> list[tuple[int, int]]:
-    """As many heads of the same layers that are not among `heads`."""
-    found = []
-    for layer in sorted({layer for layer, _ in heads}):
-        taken = {head for at, head in heads if at == layer}
-        rest = [head for head in torch.randperm(9, generator=draw).tolist() if head not in taken]
-        found += [(layer, head) for head in rest[: len(taken)]]
-    return found
-
-
-def without(model: released.Released, heads: Iterable[tuple[int, int]]) -> released.Released:
-    """The model, but nothing that these heads (layer, number) read goes on."""
-    changed = model.with_scheme(plain())
-    blocks: list[Any] = list(changed.blocks)
+def blind(
+    model: released.Released, heads: Iterable[tuple[int, int]], back: int
+) -> released.Released:
+    """The model, but these heads (layer, number) do not see the key `back` places back."""
+    by_layer: dict[int, list[int]] = {}
     for layer, head in heads:
-        to_out = blocks[layer].attention.to_out
-        weight = to_out.weight.clone()
-        weight[:, DIM * head : DIM * (head + 1)] = 0
-        to_out.weight = torch.nn.Parameter(weight, requires_grad=False)
-    return changed
+        by_layer.setdefault(layer, []).append(head)
+    return model.with_scheme(
+        lambda layer: Blind(by_layer[layer], back) if layer in by_layer else plain()
+    )
 
 
 def without_rotation(unit: Unit) -> Result:
@@ -458,6 +515,44 @@ def first_token(unit: Unit) -> Result:
     return Result([{"nats": nats, "first": round(first, 4), "second": round(second, 4)}])
 
 
+def other_value(unit: Unit) -> Result:
+    """The same if a key keeps its weight, and later queries read another value there.
+
+    Nothing, or the mean of the first values of the five other texts. A first token sees itself
+    alone, so its values follow from it and from nothing else.
+    """
+    key, instead = VALUES[unit.setting]
+    text = tokens(_model(), unit.text, BLOCK)
+    own = values_of(_model(), text[: key + 1])
+    other = torch.zeros_like(own)
+    if instead == "mean":
+        firsts = [tokens(_model(), name, 1) for name in TEXTS if name != unit.text]
+        other = torch.stack([values_of(_model(), first) for first in firsts]).mean(dim=0)
+    model = _model().with_scheme(lambda layer: OtherValue(key, (other - own)[layer]))
+    nats, by_key = _paid_and_seen(text, _seen(unit.setting.split(",")[0], len(text)), model)
+    return Result([{"nats": nats, "weight": round(float(by_key[key]), 4)}])
+
+
+@torch.no_grad()
+def values_of(
+    model: released.Released, text: Int[Tensor, " length"]
+) -> Float[Tensor, "layers heads head_dim"]:
+    """What queries read at the last token of a text, in every layer and head."""
+    found, blocks = [], list[Any](model.blocks)
+
+    def keep(to_qkv: Any, inputs: tuple, out: Tensor) -> None:
+        value = out[0, -1].split(blocks[0].attention.widths)[2].unflatten(0, (-1, DIM))
+        found.append(value.repeat_interleave(model.config.num_heads // len(value), dim=0))
+
+    handles = [block.attention.to_qkv.register_forward_hook(keep) for block in blocks]
+    try:
+        model(text[None], range(len(text)))
+    finally:
+        for handle in handles:
+            handle.remove()
+    return torch.stack(found)
+
+
 def lone_key(unit: Unit) -> Result:
     """The same for key 200, if its token sees itself alone: does it become a second first key?
 
@@ -486,13 +581,16 @@ def after_a_jump(unit: Unit) -> Result:
 
 @torch.no_grad()
 def _paid_and_seen(
-    text: Int[Tensor, " length"], seen: Bool[Tensor, "length length"]
+    text: Int[Tensor, " length"],
+    seen: Bool[Tensor, "length length"],
+    model: released.Released | None = None,
 ) -> tuple[float, Float[Tensor, " length"]]:
     """What the last 512 tokens cost, and the mean weight that they give to each key."""
-    scores = _model()(text[None], range(len(text)), seen)[0]
+    model = model or _model()
+    scores = model(text[None], range(len(text)), seen)[0]
     nats = functional.cross_entropy(scores[-LAST - 1 : -1], text[-LAST:], reduction="none")
     weights = [
-        look.weights[:, -LAST:].mean(dim=(0, 1)) for look in looking.by_layer(_model(), text, seen)
+        look.weights[:, -LAST:].mean(dim=(0, 1)) for look in looking.by_layer(model, text, seen)
     ]
     return _mean(nats), torch.stack(weights).mean(dim=0)
 
@@ -571,10 +669,10 @@ STUDY = Study(
         _kind("told", told, ["unchanged", "YaRN by 2"], _told, _placed, _found),
         _kind("by place", by_place, STRETCHED),
         _kind("heads", heads, ["unchanged"], *_LOOKS),
-        _kind("without heads", without_heads, ["none", "one back", "others"],
-              *_LOOKS, _others, without, _placed),
+        _kind("blind", when_blind, BLINDED, *_LOOKS, most_one_back, blind, Blind, _placed),
         _kind("told closely", told_closely, ["unchanged", "YaRN by 2"], _told, _placed, _found),
         _kind("held", when_held, HOLDING, Held),
+        _kind("rising", when_it_rises, ["pairs 20 to 31 held at 8191"], Held),
         _kind("alone", read_alone, ["unchanged"]),
         _kind("in windows", in_windows, ["unchanged", "layout half", "no rotation"]),
         _kind("without rotation", without_rotation, ["one by one", "several"]),
@@ -583,6 +681,7 @@ STUDY = Study(
               _seen, _paid_and_seen, *_LOOKS),
         _kind("lone key", lone_key, ["all keys", "window and a lone key"],
               _seen, _paid_and_seen, *_LOOKS),
+        _kind("value", other_value, VALUES, OtherValue, values_of, _seen, _paid_and_seen, *_LOOKS),
         _kind("jump", after_a_jump, [str(jump) for jump in JUMPS]),
     ),
 )  # fmt: skip

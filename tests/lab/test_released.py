@@ -12,6 +12,7 @@ from torch.nn import functional
 from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM
 
 from course_lab import released
+from course_lab.instruments import looking
 from course_lab.instruments.interventions import held
 from course_lab.released.installed import installed
 from course_lab.released.reading import at_this_place, losses
@@ -316,25 +317,58 @@ def test_held_pairs_are_those_of_the_small_models(model, monkeypatch):
     assert (ours[20:] - losses(model, ids)[20:]).abs().max() > 0.01
 
 
-def test_heads_are_taken_out_of_a_copy(model):
+def test_a_blind_head_gives_one_key_no_weight_and_all_others_keep_theirs(model):
     ids = tokens(model, "typing", 40)
     before = losses(model, ids)
-    without = study.without(model, [(1, 2), (1, 0)])
-    weight = without.blocks[1].attention.to_out.weight.unflatten(1, (9, 64))
-    kept = [head for head in range(9) if head not in (0, 2)]
-    assert not weight[:, [0, 2]].any()
-    original = model.blocks[1].attention.to_out.weight.unflatten(1, (9, 64))
-    assert torch.equal(weight[:, kept], original[:, kept])
+    looks = [look.weights for look in looking.by_layer(model, ids)]
+    changed = study.blind(model, [(1, 2), (1, 0), (4, 8)], 2)
+    now = [look.weights for look in looking.by_layer(changed, ids)]
+    assert not now[1][[0, 2]].diagonal(-2, 1, 2).any() and not now[4][8].diagonal(-2).any()
+    whole = looks[1].clone()  # of a layer below which nothing was changed
+    whole[[0, 2]] = looks[1][[0, 2]].masked_fill(torch.eye(40, dtype=bool).roll(2, 0).tril(), 0)
+    assert torch.allclose(now[1], whole / whole.sum(-1, keepdim=True), atol=1e-5)
+    assert (losses(changed, ids) - before).abs().max() > 0.01
     assert torch.equal(losses(model, ids), before)
-    assert torch.equal(losses(study.without(model, []), ids), before)
+    assert torch.equal(losses(study.blind(model, [], 1), ids), before)
+    assert torch.allclose(losses(study.blind(model, [(0, 0)], 40), ids), before, atol=1e-4)
 
 
-def test_the_control_takes_as_many_other_heads_of_the_same_layers():
-    heads = [(3, 1), (3, 2), (7, 8)]
-    for seed in range(20):
-        others = study._others(heads, torch.Generator().manual_seed(seed))
-        assert [layer for layer, _ in others] == [3, 3, 7]
-        assert not set(others) & set(heads) and len(set(others)) == 3
+def test_heads_that_look_one_back_come_in_their_order(model):
+    ids = tokens(model, "topics", 200)
+    found = study.most_one_back(model, ids, 3)
+    shares = [
+        [looking.one_back(of) for of in look.weights] for look in looking.by_layer(model, ids)
+    ]
+    wanted = sorted(
+        (-x, layer, head) for layer, of in enumerate(shares) for head, x in enumerate(of)
+    )
+    assert found == [(layer, head) for _, layer, head in wanted[:3]]
+
+
+@pytest.mark.parametrize("key", [0, 5])
+def test_later_queries_read_another_value_with_the_weights_that_they_had(model, key):
+    ids = tokens(model, "typing", 24)
+    own = study.values_of(model, ids[: key + 1])
+    assert own.shape == (30, 9, 64)
+    to_qkv = model.blocks[0].attention.to_qkv
+    inside = to_qkv(model.blocks[0].norm1(model.embedding(ids[key])))  # queries, keys, values
+    assert torch.allclose(own[0, ::3].flatten(), inside[-3 * 64 :], atol=1e-5)
+
+    same = model.with_scheme(lambda layer: study.OtherValue(key, torch.zeros_like(own[0])))
+    assert torch.allclose(losses(same, ids), losses(model, ids), atol=1e-4)
+    only_first = torch.zeros_like(own)
+    only_first[0] = -own[0]  # in layer 0, so that its weights are what they were
+    changed = model.with_scheme(lambda layer: study.OtherValue(key, only_first[layer]))
+    reads = []
+    for one in (model, changed):
+        keep = one.blocks[0].attention.to_out.register_forward_pre_hook(
+            lambda module, inputs: reads.append(inputs[0][0].unflatten(-1, (9, 64)))
+        )
+        losses(one, ids)
+        keep.remove()
+    weights = next(looking.by_layer(model, ids)).weights[:, :, key]  # (heads, queries)
+    expected = reads[0] - weights.mT[..., None] * own[0] * (torch.arange(24) > key)[:, None, None]
+    assert torch.allclose(reads[1], expected, atol=1e-4)
 
 
 def test_a_text_holds_what_is_asked_for(model):

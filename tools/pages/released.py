@@ -11,19 +11,24 @@ from course_lab.instruments.evaluation import Difference
 from course_lab.markdown import table
 from course_lab.released.texts import LENGTH, SEEN, TEXTS, UNSEEN
 from course_lab.studies.released import (
+    BLINDED,
     BLOCK,
     CHANGED,
     CLOSELY,
     CONTEXTS,
     DISTANCES,
+    FINE,
     FRONTS,
     HEADS,
     HOLDING,
+    LONE,
+    NEAR,
     REMOVED,
     SHIFTS,
     SHORT,
     STRETCHED,
     TRAINED,
+    VALUES,
     WINDOWS,
     dearer,
     looking_back,
@@ -51,6 +56,8 @@ The tables have what was measured so far; `course measure released` goes on with
 """
 
 
+SECRET = 34
+"""Tokens of a row and the line with its code, which are put into the text; one name has 35."""
 KINDS = {"seen": SEEN, "unseen": UNSEEN}
 
 
@@ -75,6 +82,7 @@ def report() -> str:
         TEXT,
         *_by_place(),
         *_alone(),
+        *_rising(),
         *_held(),
         *_changed(),
         *_in_windows(),
@@ -82,7 +90,8 @@ def report() -> str:
         *_in_front(),
         *_told(),
         *_heads(),
-        *_without_heads(),
+        *_blind(),
+        *_values(),
     ]
     return "\n".join(parts)
 
@@ -184,6 +193,22 @@ def _in_front() -> list[str]:
     ]
 
 
+def _rising() -> list[str]:
+    rows = []
+    for setting in measured("rising", HOLDING):
+        for start in range(TRAINED, TRAINED + 3 * BLOCK, FINE):
+            free, held = (read("rising", setting, s, start=start) for s in ("unchanged", "held"))
+            each = " ".join(f"{x.value - y.value:+.3f}" for x, y in zip(free, held, strict=True))
+            rows.append([f"{start} to {start + FINE - 1}", shown(dearer(free, held)), each])
+    return [
+        "## Where the loss begins to rise\n",
+        f"Unchanged, nats per token more than with pairs 20 to 31 held at {TRAINED - 1}: to them "
+        f"every key farther back seems to stand {TRAINED - 1} back. Up to there the two models are "
+        f"the same. Blocks of {FINE} tokens; each text in the order of above.\n",
+        table(["tokens", "more than held", "each text"], rows, RIGHT) + "\n",
+    ]
+
+
 def _held() -> list[str]:
     part = range(TRAINED + 2 * BLOCK, TRAINED + 4 * BLOCK)
     yarn = read("by place", "YaRN by 2", start=part)
@@ -227,18 +252,19 @@ def _told() -> list[str]:
     for question, contexts in questions.items():
         for setting in measured(question, STRETCHED):
             for context, distances in contexts.items():
-                for distance in distances:
+                for rows_between, distance in enumerate(distances, start=1):
                     where = {"context": context, "distance": distance}
                     cells = (_mean(read(question, setting, field, **where)) for field in fields)
-                    rows.append([setting, str(context), str(distance), *cells])
-    head = ["", "tokens", "given so far back", "same tokens again", "in another order",
+                    back = str(distance + SECRET * rows_between)
+                    rows.append([setting, str(context + SECRET * len(distances)), back, *cells])
+    head = ["", "tokens", "row to row", "same tokens again", "in another order",
             "never given", "digits right", "of a code never given"]  # fmt: skip
     return [
         "## Is what stands far back found?\n",
-        "Twenty rare tokens come again, after so many tokens of the text: nats per token, means "
-        f"over {len(TEXTS)} texts. A code of five digits is asked for: the share of digits that "
-        "are the first choice, where a guess gets 0.10. Each row with its code adds about 34 "
-        "tokens of its own to the text, which the two columns of lengths leave out.\n",
+        "Twenty rare tokens come again, so many tokens after their first time: nats per token, "
+        f"means over {len(TEXTS)} texts. A code of five digits is asked for: the share of digits "
+        f"that are the first choice, where a guess gets 0.10. Rows with their codes, of about "
+        f"{SECRET} tokens each, are counted.\n",
         table(head, rows, RIGHT) + "\n",
     ]
 
@@ -267,21 +293,43 @@ def _heads() -> list[str]:
     ]
 
 
-def _without_heads() -> list[str]:
+def _blind() -> list[str]:
     names = {
-        "none": "all heads",
-        "one back": f"without the {HEADS} that look one back most",
-        "others": f"without {HEADS} others of their layers",
+        "nothing hidden": "nothing hidden",
+        "the ten, one back": f"the {HEADS} that look one back most do not see the key one back",
+        "the ten, two back": "the same heads do not see the key two back",
+        "the others, one back": "all other heads do not see the key one back",
     }
-    rows = []
-    for setting, name in names.items():
-        copied, text = (read("without heads", setting, field) for field in ("copy", "nats"))
-        rows.append([name, _mean(copied), _mean(text)])
+    fields = ("copy", "copy, another order", "nats")
+    rows = [
+        [names[setting], *(_mean(read("blind", setting, field)) for field in fields)]
+        for setting in measured("blind", BLINDED)
+    ]
     return [
-        "What these heads read is taken away, or what as many others of the same layers do (four "
-        "draws). Twenty rare tokens come again after 100 others; and the text is read without "
-        "them. Nats per token:\n",
-        table(["", "tokens that come again", "the text"], rows, RIGHT) + "\n",
+        "One key is hidden from some heads. Twenty rare tokens come again after 100 others, in the "
+        "same order or in another one; and the text is read without them. Nats per token:\n",
+        table(["", "tokens that come again", "in another order", "the text"], rows, RIGHT) + "\n",
+    ]
+
+
+def _values() -> list[str]:
+    asked: dict[str, Sequence[str]] = {
+        "first token": ("unchanged", "first hidden", "window", "window and the first"),
+        "value": [*VALUES],
+    }
+    plain = read("first token", "unchanged")
+    rows = [
+        [f"{question}: {setting}", shown(dearer(read(question, setting), plain))]
+        for question, settings in asked.items()
+        for setting in measured(question, settings)
+    ]
+    return [
+        "## What is read at the first token\n",
+        f"The last 512 of {BLOCK} tokens: nats per token more than unchanged. A key is hidden from "
+        f"later queries, or queries see the last {NEAR} keys alone, or these and the first; or a "
+        "key keeps its weight, and later queries read nothing there, or the mean of the first "
+        f"values of the five other texts. The other key is number {LONE}.\n",
+        table(["", "more than unchanged"], rows, RIGHT) + "\n",
     ]
 
 
