@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+from course_lab.rope.files import BESIDE
 from course_lab.rope.layer_groups import LayerGroup, grouped
 from course_lab.rope.source import Source, open_config
 
@@ -35,7 +36,7 @@ class Reading(NamedTuple):
     def name(self) -> str:
         """What to call the model: its folder, or the file."""
         path = self.source.path.absolute()
-        return path.parent.name if path.name == "config.json" else path.stem
+        return path.parent.name if path.name in BESIDE else path.stem
 
 
 def reading(path: Path, original_length: int | None = None, part: str | None = None) -> Reading:

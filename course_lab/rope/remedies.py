@@ -38,7 +38,7 @@ REMEDIES = {
         "look in the model's own code which layers are of which type, or write layer_types",
     "which layers are of which type|have different values|is not known what":
         "write the list into the config, an entry for each layer",
-    "in the metadata|in llama.cpp's code": "give the model's config.json instead",
+    "in the metadata|llama.cpp's code of": "give the model's config.json instead",
 }  # fmt: skip
 """Remedies, by words of the warning; the first that fits counts."""
 

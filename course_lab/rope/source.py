@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Iterator, Mapping
@@ -10,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from course_lab.rope.files import open_file
 from course_lab.rope.known import READ_AT_TOP, ModelType, types
 from course_lib.errors import CourseError
 
@@ -153,30 +153,25 @@ def open_config(path: Path, part: str | None = None) -> Source:
     `part` names another of them by its key, "vision_config". Raises CourseError for a file that
     is no config, and for a part that it does not have.
     """
-    given, path = path, path / "config.json" if path.is_dir() else path
-    if not path.exists():
-        raise CourseError(_not_there(given))
-    try:
-        config = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise CourseError(f"{path} is not JSON ({error}); name a model's config.json") from None
-    if not isinstance(config, dict):
-        raise CourseError(f"{path} holds no object of keys and values; name a model's config.json")
-    return _of_part(path, config, part)
+    path, config, how = open_file(path)
+    source = _of_part(path, config, part)
+    source.notes[:0] = how
+    source.warnings += _elsewhere(source)
+    return source
 
 
-def _not_there(path: Path) -> str:
-    """What is missing, and where it may be."""
-    if path.is_dir():
-        below = [*path.glob("snapshots/*/config.json"), *path.glob("*_Transformer/config.json")]
-        there = f"; there is {below[0]}" if below else ""
-        return f"{path} has no config.json{there}"
-    if re.fullmatch(r"[\w.-]+/[\w.-]+", str(path)) and not path.parent.exists():
-        return (
-            f"there is no file {path}. Nothing is downloaded here: give the folder in which a "
-            "model lies, or its config.json"
+def _elsewhere(source: Source) -> Iterator[str]:
+    """What a GGUF file does not say in its metadata."""
+    if tensor := source.given.get("rope_factors_in_the_file"):
+        yield (
+            f"the factors of its pairs stand in a tensor, {tensor}, and not in the metadata: pairs "
+            "are shown as they are before"
         )
-    return f"there is no file {path}"
+    if kind := source.given.get("rope_layers_with_a_window"):
+        yield (
+            f"which layers have the window, and whether they have another base, stands in "
+            f"llama.cpp's code of {kind}, and not in the file"
+        )
 
 
 def _of_part(

@@ -37,6 +37,8 @@ OF_A_STRETCH = (
 OF_ROTATION = (*BASES, SHARE, "rotary_pct", "rope_scaling", "rope_parameters")
 """Keys that say nothing to a model that does not rotate."""
 NO_EFFECT = {
+    "rope_factors_in_the_file": "said by `source.open_config`, of a GGUF file",
+    "rope_layers_with_a_window": "said by `source.open_config`, of a GGUF file",
     "rope_interleave": "which columns make a pair (lesson 09); the frequencies stay as they are",
     "rope_interleaved": "which columns make a pair (lesson 09); the frequencies stay as they are",
     "use_long_context": "a base that Zamba 2 has already put under rope_theta",
