@@ -93,6 +93,7 @@ def test_python_runs():
         "docs/real-model.md",
         "docs/serving.md",
         "docs/rope.md",
+        "docs/course-rope.md",
         "docs/trouble.md",
     ],
 )

@@ -23,7 +23,14 @@ MEASURED = [
     f"docs/{name}"
     for name in ("claims", "findings", "real-model", "results", "budgets", "benchmarks")
 ]
-TO_LOOK_UP = ["docs/notation", "docs/questions", "docs/models", "docs/serving", "docs/rope"]
+TO_LOOK_UP = [
+    "docs/notation",
+    "docs/questions",
+    "docs/models",
+    "docs/serving",
+    "docs/rope",
+    "docs/course-rope",
+]
 ABOUT = ["docs/install", "docs/trouble", "docs/grading", "docs/teaching", "docs/exercises"]
 IN_ENGLISH = "---\nenglish: true\n---\n"
 """The head of a page that is English in the Chinese edition."""
