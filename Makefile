@@ -8,7 +8,7 @@ EDITION =
 run = "$(VENV)/bin/python" -m
 
 .DEFAULT_GOAL = help
-.PHONY: help lab test lint grade class update exercises bench pages model mutants zoo site constraints core-environment class-environment model-environment translation-environment site-environment test-environment
+.PHONY: help lab test lint grade class update exercises bench pages model mutants zoo site serving constraints core-environment class-environment model-environment translation-environment site-environment test-environment
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -44,6 +44,9 @@ class: class-environment ## grade a class: make class ARGS="SUBMISSIONS --out RE
 
 update: core-environment ## bring a newer release, and carry your answers over
 	@"$(VENV)/bin/course" update $(ARGS)
+
+serving: test-environment ## run engines' own code on recipes of a stretch, write docs/serving.md (380 MB)
+	@$(run) tools.serving $(ARGS)
 
 exercises: core-environment ## make the exercises from the solutions
 	@"$(VENV)/bin/course" exercises $(ARGS)

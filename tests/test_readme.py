@@ -94,6 +94,7 @@ def test_python_runs():
         "docs/serving.md",
         "docs/rope.md",
         "docs/schemes.md",
+        "docs/course-rope.md",
         "docs/trouble.md",
     ],
 )

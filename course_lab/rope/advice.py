@@ -166,10 +166,10 @@ def _of_group(group: LayerGroup, table: Table, length: int) -> tuple[str, Table 
 
 def _no_start(table: Table) -> str:
     """Why no stretch starts from a table's frequencies; empty if one does."""
-    if table.place.fixed:
-        return f"no entry of this config stretches it: {table.place.fixed}"
     if table.kind not in ("default", "linear", "dynamic", "yarn", "llama3"):
         return f"rope_type {table.kind!r} has frequencies that no stretch here starts from"
+    if table.place.fixed:
+        return f"no entry of this config stretches it: {table.place.fixed}"
     slowed = not torch.equal(table.plain, table.frequencies)
     if table.kind in ("yarn", "llama3") and not (slowed and table.place.given.get("factor")):
         return f"its own rope_type {table.kind!r} lacks a factor or slows nothing: mend that first"
@@ -249,5 +249,6 @@ def _recipe(groups: Sequence[LayerGroup], tables: Sequence[Table], made: Plan) -
     old = any(table.place.old for table in tables) and bool(made.stretched)
     return Recipe(
         made.length, entries, place.levels, key, ("rope_scaling",) if old else (),
-        list(made.stretched.values()), several_types=len({t.place.layer_type for t in tables}) > 1,
+        list(made.stretched.values()), place.loaded,
+        several_types=len({table.place.layer_type for table in tables}) > 1,
     )  # fmt: skip

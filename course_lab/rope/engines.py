@@ -30,6 +30,8 @@ class Recipe(NamedTuple):
     remove: tuple[str, ...]
     """Old keys at the level of the entries, which would be read in their place."""
     stretched: list[Table]
+    loaded: tuple[str, ...]
+    """The keys under which the entries stand when transformers has read the file."""
     several_types: bool
     """Whether layers of several types have parameters of their own."""
 
@@ -37,6 +39,22 @@ class Recipe(NamedTuple):
     def where(self) -> str:
         """The level of the entries, in words."""
         return f"under {', '.join(self.levels)}" if self.levels else "at the top of the file"
+
+    @property
+    def inner(self) -> dict[str, Any]:
+        """The entries without their levels."""
+        found = self.entries
+        for level in self.levels:
+            found = found[level]
+        return found
+
+    @property
+    def overrides(self) -> dict[str, Any]:
+        """The entries as an engine takes them, which overrides what transformers has read."""
+        found = self.inner
+        for level in reversed(self.loaded):
+            found = {level: found}
+        return found
 
     def lines(self, engine: str | None) -> Iterator[str]:
         """For all engines in short, or for one in full."""
@@ -63,7 +81,7 @@ class Recipe(NamedTuple):
 
 def commands(recipe: Recipe) -> dict[str, str]:
     """The options of the engines that take a stretch from the command line."""
-    overrides = json.dumps(recipe.entries)
+    overrides = json.dumps(recipe.overrides)
     return {
         "vllm": f"--hf-overrides '{overrides}' --max-model-len {recipe.length}",
         "sglang": f"--json-model-override-args '{overrides}' --context-length {recipe.length}",
@@ -91,10 +109,7 @@ def _llama_cpp(recipe: Recipe) -> str:
 
 def _in_full(recipe: Recipe, engine: str) -> Iterator[str]:
     """Limits and traps of one engine."""
-    longest = recipe.entries
-    for level in recipe.levels:
-        longest = longest[level]
-    most = whole(longest[recipe.limit])
+    most = whole(recipe.inner[recipe.limit])
     if engine == "transformers":
         if recipe.levels:
             yield f"the level counts: outside of {', '.join(recipe.levels)} nobody reads them"

@@ -56,6 +56,8 @@ class Source:
     """The keys under which this config stands in the file, from the outermost on."""
     own_code: Any = None
     """The file's `auto_map`, wherever it stands."""
+    loaded: tuple[str, ...] = ()
+    """The keys under which transformers keeps this config when it has read the file."""
 
     @property
     def limit(self) -> tuple[str, Any]:
@@ -198,6 +200,7 @@ def _of_part(
         source = _of_part(path, renamed, None, levels if flat else (*levels, chosen), code)
         if not flat and not part:
             source.warnings += _outside(config, inner or {}, levels, chosen, known is not None)
+        source.loaded = (chosen, *source.loaded)
         others = () if part else tuple(key for key in inside if key != chosen)
         source.parts = tuple(dict.fromkeys((*source.parts, *others)))
         return source

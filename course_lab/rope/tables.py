@@ -75,6 +75,8 @@ class Place(NamedTuple):
     """The key of the length in the file, and what it says."""
     needs_head_dim: bool = False
     """Whether transformers' code fails on YaRN until the file has a head_dim."""
+    loaded: tuple[str, ...] = ()
+    """Where transformers keeps the config when it has read the file, as engines override it."""
     others: tuple[Table, ...] = ()
     """Tables of other layer types, also of those that no layer has."""
 
@@ -189,6 +191,7 @@ def _table(source: Source, name: str, parameters: Parameters, original_length: i
         given, "" if name.startswith("base ") else name, source.levels,
         bool(source.given.get("rope_scaling")), _fixed(source), source.limit,
         source.name in NEED_HEAD_DIM and source.given.get("head_dim") is None,
+        source.loaded,
     )  # fmt: skip
     return Table(
         name, kind, base, width, plain, frequencies, factor, original, made_for, tuple(sections),

@@ -138,6 +138,12 @@ def test_axes_that_take_turns_do_so_afterwards(followed):
     assert after.table.axes[:3] == (0, 1, 2)
 
 
+def test_a_flat_file_that_is_loaded_as_two_networks_is_overridden_inside_of_one(followed):
+    made, *_ = followed(shipped("qwen2-vl-7b"), 2)
+    assert made.recipe.levels == () and made.recipe.loaded == ("text_config",)
+    assert made.recipe.overrides == {"text_config": made.recipe.entries}
+
+
 def test_llama_3_keeps_its_rule_with_a_larger_factor(followed):
     _, [before], [after], _ = followed(shipped("llama-3.1-8b"), 2)
     plain = rotary_frequencies(128, 5e5)

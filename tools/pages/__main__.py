@@ -23,6 +23,7 @@ from tools.pages import (
     notebooks,
     released,
     results,
+    rope,
     schemes,
 )
 
@@ -51,6 +52,15 @@ def write_findings(arguments: Arguments) -> int:
 def write_models(arguments: Arguments) -> int:
     """Write docs/models.md from models.json, which `python -m tools.census` writes."""
     folder_for("models.md", arguments.to).write_text(models.page(), encoding="utf-8")
+    return 0
+
+
+def write_rope(arguments: Arguments) -> int:
+    """Write docs/course-rope.md and its pictures: what `course rope` prints."""
+    target = folder_for("course-rope.md", arguments.to)
+    for name, picture in rope.pictures().items():
+        target.with_name(name).write_bytes(picture)
+    target.write_text(rope.page(), encoding="utf-8")
     return 0
 
 
@@ -146,6 +156,7 @@ def main(argv: list[str] | None = None) -> int:
     add_command(commands, "released", write_released).add_argument("--to", **docs)
     add_command(commands, "models", write_models).add_argument("--to", **docs)
     add_command(commands, "schemes", write_schemes).add_argument("--to", **docs)
+    add_command(commands, "rope", write_rope).add_argument("--to", **docs)
     command = add_command(commands, "benchmarks", write_benchmarks)
     command.add_argument("--to", **docs)
     command.add_argument("--threads", type=int, help="CPU threads (default: torch's choice)")

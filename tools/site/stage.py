@@ -24,7 +24,16 @@ MEASURED = [
     for name in ("claims", "findings", "real-model", "results", "budgets", "benchmarks")
 ]
 TO_LOOK_UP = [
-    f"docs/{name}" for name in ("notation", "schemes", "questions", "models", "serving", "rope")
+    f"docs/{name}"
+    for name in (
+        "notation",
+        "schemes",
+        "questions",
+        "models",
+        "serving",
+        "rope",
+        "course-rope",
+    )
 ]
 ABOUT = ["docs/install", "docs/trouble", "docs/grading", "docs/teaching", "docs/exercises"]
 IN_ENGLISH = "---\nenglish: true\n---\n"

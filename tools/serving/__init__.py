@@ -1,0 +1,1 @@
+"""docs/serving.md: recipes of a stretch, run by the engines' own code."""
