@@ -127,6 +127,8 @@ OPTIONAL = {
     ("course_lab/released/files.py", "gguf"),
     ("course_lab/released/files.py", "tokenizers"),
     ("course_lab/released/model.py", "tokenizers"),
+    ("course_lab/rope/files.py", "json5"),
+    ("course_lab/rope/files.py", "yaml"),
     ("course_lab/rope/local_models.py", "transformers"),
     ("course_lab/studies/study.py", "distributed"),
 }
