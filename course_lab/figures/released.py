@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from statistics import fmean
+from statistics import median
 
 import torch
 from jaxtyping import Float
@@ -78,8 +78,8 @@ def by_text_words(rows: Mapping[str, Sequence[float]]) -> str:
     said = []
     for name, values in rows.items():
         decimals = 2 if max(map(abs, values)) > 0.1 else 4
-        said.append(f"{name} {fmean(values):.{decimals}f} ({between(list(values), decimals)})")
-    return f"Means of six texts, and from the lowest to the highest: {'; '.join(said)}."
+        said.append(f"{name} {median(values):.{decimals}f} ({between(list(values), decimals)})")
+    return f"Medians of six texts, and from the lowest to the highest: {'; '.join(said)}."
 
 
 def where_it_looks(looks: Mapping[str, Float[Tensor, "length length"]], name: str) -> Figure:

@@ -129,17 +129,17 @@ class Held(enc.Rotary):
 
 
 class Blind(enc.Rotary):
-    """Some heads do not see the key that stands `back` places before the query."""
+    """Some heads do not see the keys that stand so many places before the query."""
 
-    def __init__(self, heads: Sequence[int], back: int) -> None:
+    def __init__(self, heads: Sequence[int], back: Sequence[int]) -> None:
         super().__init__(DIM, BASE, "interleaved")
-        self.heads, self.back = list(heads), back
+        self.heads, self.back = list(heads), torch.tensor(back)
 
     def score_bias(
         self, q: Tensor, k: Tensor, q_positions: Tensor, k_positions: Tensor
     ) -> Float[Tensor, "1 heads queries keys"]:
         hidden = torch.zeros(1, q.shape[1], len(q_positions), len(k_positions), dtype=torch.bool)
-        hidden[:, self.heads] = q_positions[:, None] - k_positions == self.back
+        hidden[:, self.heads] = torch.isin(q_positions[:, None] - k_positions, self.back)
         return torch.where(hidden, -torch.inf, 0.0)
 
 
@@ -233,12 +233,13 @@ HIDDEN = {"first hidden": 0, "another hidden": LONE}
 KEPT = {"window and the first": 0, "window and another": LONE}
 """Keys that no later query sees, or that each later query sees besides the NEAR last ones."""
 BLINDED = {
-    "nothing hidden": 0,
-    "the ten, one back": 1,
-    "the ten, two back": 2,
-    "the others, one back": 1,
+    "nothing hidden": range(0),
+    "the ten, one back": range(1, 2),
+    "the ten, two back": range(2, 3),
+    "the others, one back": range(1, 2),
+    "all, 2 to 40 back": range(2, 41),
 }
-"""Which heads do not see which key: so many places before the query."""
+"""Which heads do not see which keys: so many places before the query."""
 VALUES = {
     "first, zero": (0, "zero"),
     "first, mean of others": (0, "mean"),
@@ -438,15 +439,16 @@ def heads(unit: Unit) -> Result:
 def when_blind(unit: Unit) -> Result:
     """What 20 rare tokens cost when they come again after 100 others, if heads do not see a key.
 
-    Blind are those ten heads that look one back most in the text, or the 260 others. Four rows come
-    again in their order, and in another one. The text itself is read as well.
+    Blind are those ten heads that look one back most in the text, the 260 others, or all. Four rows
+    come again in their order, and in another one. The text itself is read as well.
     """
     text = tokens(_model(), unit.text, BLOCK)
     model = _model()
     if back := BLINDED[unit.setting]:
-        ten = most_one_back(_model(), text)
+        ten = {*most_one_back(_model(), text)}
         every = {(layer, head) for layer in range(30) for head in range(9)}
-        model = blind(_model(), ten if "ten" in unit.setting else every - {*ten}, back)
+        who = {"the ten": ten, "the others": every - ten, "all": every}
+        model = blind(_model(), who[unit.setting.split(",")[0]], back)
     draw = torch.Generator().manual_seed(TEXTS.index(unit.text))
     copied: dict[str, list[Tensor]] = {"copy": [], "copy, another order": []}
     for secret in _placed([100] * 4, draw):
@@ -472,9 +474,9 @@ def most_one_back(
 
 
 def blind(
-    model: released.Released, heads: Iterable[tuple[int, int]], back: int
+    model: released.Released, heads: Iterable[tuple[int, int]], back: Sequence[int]
 ) -> released.Released:
-    """The model, but these heads (layer, number) do not see the key `back` places back."""
+    """The model, but these heads (layer, number) do not see the keys `back` places back."""
     by_layer: dict[int, list[int]] = {}
     for layer, head in heads:
         by_layer.setdefault(layer, []).append(head)
