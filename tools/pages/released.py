@@ -299,6 +299,7 @@ def _blind() -> list[str]:
         "the ten, one back": f"the {HEADS} that look one back most do not see the key one back",
         "the ten, two back": "the same heads do not see the key two back",
         "the others, one back": "all other heads do not see the key one back",
+        "all, 2 to 40 back": "no head sees any of the keys 2 to 40 back",
     }
     fields = ("copy", "copy, another order", "nats")
     rows = [
@@ -306,7 +307,7 @@ def _blind() -> list[str]:
         for setting in measured("blind", BLINDED)
     ]
     return [
-        "One key is hidden from some heads. Twenty rare tokens come again after 100 others, in the "
+        "Keys are hidden from some heads. Twenty rare tokens come again after 100 others, in the "
         "same order or in another one; and the text is read without them. Nats per token:\n",
         table(["", "tokens that come again", "in another order", "the text"], rows, RIGHT) + "\n",
     ]
