@@ -5,6 +5,7 @@ And what good Chinese is: the glossary's terms, and full-width punctuation.
 
 from __future__ import annotations
 
+import calendar
 import re
 import unicodedata
 from collections import Counter
@@ -39,6 +40,9 @@ NUMBER = re.compile(
     rf"(\d{{1,3}}(?:{THOUSANDS}\d{{3}})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)*)"
     r"(?:\s?(?:(thousand|million|billion|[kMB])(?![\w-])|([万亿])(?!分之)))?"
 )
+MONTHS = [*calendar.month_name]
+IN_DATE = re.compile(rf"(?<=\d )(?:{'|'.join(MONTHS[1:])})(?= \d{{4}})")
+"""The month of a date: 28 November 2026 is 2026 年 11 月 28 日."""
 SIGN = re.compile(r"(?<![A-Za-z\d)\ufffc])[-−+]$")
 
 AUTHOR = r"[A-Z][\w'’-]+"
@@ -60,6 +64,7 @@ ROW = re.compile(r"^[ >]*(\|.*)$", re.MULTILINE)
 def broken(english: str, chinese: str, glossary: Sequence[Term] = ()) -> list[str]:
     """Where a translation breaks the contract, one message for each value; none if it keeps it."""
     chinese = OWN.sub("", chinese)
+    english = IN_DATE.sub(lambda month: str(MONTHS.index(month[0])), english)
     one, other = _parts(english), _parts(chinese)
     problems = []
     for what, values in KEPT.items():
