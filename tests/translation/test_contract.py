@@ -61,6 +61,7 @@ KEPT = [
     ("![A 3 by 3 table](a.png)", "![一张 3 乘 3 的表](a.png)"),
     ("Neighbours − halves", "相邻 − 两半"),
     ("To 22 thousand, 2.56 million, 128 000, 10 000", "到 2.2 万、256 万、12.8 万、1 万"),
+    ("0.86 to 0.92 million, 3 to 5", "86 万到 92 万，3 到 5"),
     ("LLaMA 30B and 7B have 30 billion, -0.5 M", "LLaMA 300 亿和 7B 有 300 亿，-50 万"),
     ("On **28 November 2026** it may", "**2026 年 11 月 28 日**，它可能"),
     ("- Su et al. 2021", "- Su 等，2021\n- 中文资料：某某的[第 2 篇](https://a.b/c)。"),

@@ -38,7 +38,8 @@ UNITS = {
 """What a number may be counted in: 2.56 million positions are 256 万."""
 NUMBER = re.compile(
     rf"(\d{{1,3}}(?:{THOUSANDS}\d{{3}})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)*)"
-    r"(?:\s?(?:(thousand|million|billion|[kMB])(?![\w-])|([万亿])(?!分之)))?"
+    r"(?:\s?(?:(thousand|million|billion|[kMB])(?![\w-])|([万亿])(?!分之))"
+    r"|(?=\sto\s[\d.]+\s(thousand|million|billion)\b))?"  # 0.86 to 0.92 million
 )
 MONTHS = [*calendar.month_name]
 IN_DATE = re.compile(rf"(?<=\d )(?:{'|'.join(MONTHS[1:])})(?= \d{{4}})")
@@ -140,7 +141,8 @@ def _numbers(parts: _Parts) -> list[str]:
     for number in NUMBER.finditer(parts.prose):
         sign = SIGN.search(parts.prose, 0, number.start())
         minus = "-" if sign and sign[0] in "-−" else sign[0] if sign else ""
-        found.append(minus + _in_ones(re.sub(r"\s", "", number[1]), number[2] or number[3]))
+        unit = number[2] or number[3] or number[4]
+        found.append(minus + _in_ones(re.sub(r"\s", "", number[1]), unit))
     return found
 
 
