@@ -220,10 +220,15 @@ EXERCISE = Implement(
                 "diagonal get it: ridge * torch.eye(width).",
                 _fitting(best=lambda before, after, ridge: torch.linalg.pinv(
                     before.T @ before + ridge) @ before.T @ after)),
-        Mistake("with a constant",
-                "The means were taken off the rows before the fit, which adds a constant to what "
-                "the matrix gives. The matrix alone should move the rows as they are.",
-                _with_a_constant),
+        *(Mistake("with a constant",
+                  "A mean was taken off the rows before the fit, which adds a constant to what the "
+                  "matrix gives. The matrix alone should move the rows as they are.",
+                  answer) for answer in (
+                      _with_a_constant,
+                      lambda table, k, fitted, ridge: _fit_shift(
+                          table - table[:fitted].mean(dim=0), k, fitted, ridge),
+                      lambda table, k, fitted, ridge: _fit_shift(
+                          table - table.mean(dim=0), k, fitted, ridge))),
         Mistake("the matrix transposed",
                 "The share is right, but the matrix is to be multiplied from the right: row p + k "
                 "is about row p @ M.",

@@ -231,10 +231,11 @@ EXERCISE = Implement(
                 "Near either end of the table, zeros stand in for rows that do not exist. Take the "
                 "median of the neighbours that exist.",
                 _finding(beside=_with_zeros)),
-        Mistake("rows near either end left out",
-                "A row with fewer than `reach` rows on one side was not looked at. The last row is "
-                "where the longest texts end: compare it with the neighbours that exist.",
-                _finding(rows=lambda count, reach: range(reach, count - reach))),
+        *(Mistake("rows near either end left out",
+                  "A row with fewer than `reach` rows on one side was not looked at. The last row "
+                  "is where the longest texts end: compare it with the neighbours that exist.",
+                  _finding(rows=lambda count, reach: range(reach, count - reach), beside=beside))
+          for beside in (_both_sides, _with_row_0)),
         Mistake("the last row left out",
                 "The last row was not looked at. It is where the longest texts end: compare it "
                 "with the neighbours that exist.",
