@@ -185,7 +185,8 @@ def _container_problem(right: Right, got: Any) -> Problem | None:
     if len(got) != len(expected) or (not sequence and set(got) != set(keys)):
         items = f"{len(expected)} item" + "s" * (len(expected) != 1)
         wanted = items if sequence else f"the keys {sorted(map(str, keys))}"
-        if sequence and all(isinstance(item, str) for item in expected):
+        plain = all(isinstance(item, (str, int)) for item in expected)
+        if sequence and plain and len(expected) <= FEW:
             wanted += f", {short(expected)}"
         return Problem(f"  should return {wanted}, got {short(got)}", form=True)
     problems = [(key, _item_problem(right.item(key), got[key])) for key in keys]

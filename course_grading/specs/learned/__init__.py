@@ -7,5 +7,7 @@ EXERCISES = (
     "learned-padded-batch",
     "learned-test",
     "learned-continue",
+    "learned-fit-shift",
+    "learned-text-lengths",
 )
 """Slugs, in the order of the sheet; each has a file of its name."""

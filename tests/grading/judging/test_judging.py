@@ -168,6 +168,17 @@ def test_an_item_that_is_none_is_shown_as_one() -> None:
         assert problem.says == says
 
 
+def test_a_short_list_of_another_length_is_shown_beside_the_right_one() -> None:
+    for right, says in (
+        ([128, 512], "2 items, [128, 512], got [512]"),
+        (["a", "b"], "2 items, ['a', 'b'], got [512]"),
+        ([0.5, 0.25], "2 items, got [512]"),
+        (list(range(40)), "40 items, got [512]"),
+    ):
+        problem = disagreement(Right(right, right), [512])
+        assert problem is not None and problem.says == f"  should return {says}"
+
+
 def test_a_dictionary_is_shown_by_its_keys() -> None:
     value = {"q.weight": torch.zeros(4, 5), "heads": 2, "more": {"base": 1 / 3}}
     shown = "{'q.weight': tensor of shape (4, 5), float32, 'heads': 2, 'more': {'base': 0.333333}}"
