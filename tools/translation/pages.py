@@ -17,6 +17,8 @@ from tools.translation.texts import Text
 AROUND = {
     "around/findings": ("docs/findings.md", phrases.findings),
     "around/hints": ("course_grading/specs", phrases.hints),
+    "around/checks": ("course_grading/judging", phrases.checks),
+    "around/explorers": ("notebooks", phrases.explorers),
 }
 """What stands in no page's Markdown, where it comes from, and how it is read from a course."""
 
