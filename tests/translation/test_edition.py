@@ -89,6 +89,8 @@ def test_checks_and_explorers_have_phrases_for_what_they_put_together():
     assert "  changed its input in place: work on a new one (x = x * 2, not x *= 2)" in lines
     assert "{number} {verdict}{points}: {title}" in lines and "The sinusoidal encoding" in lines
     assert not [line for line in lines if "What is wrong with one outcome" in line]
+    mistakes = {text.english for text in phrases.mistakes("02_sinusoidal_encoding", ROOT)}
+    assert {"counts from 1", "Ask for a position far out as well."} <= mistakes
     labels = {text.english for text in phrases.explorers(ROOT)}
     assert {"move both together", "a ladder each", WAKE} <= labels
 

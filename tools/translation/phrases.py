@@ -69,6 +69,18 @@ def checks(course: Path) -> Iterator[Text]:
             yield Text(module.rpartition("/")[2], line)
 
 
+def mistakes(sheet: str, course: Path) -> Iterator[Text]:
+    """What a check can say of the mistakes in a sheet's exercises, and of the versions that a test
+    is run on, under the exercise's slug."""
+    from course_grading.specs import SHEETS
+
+    for exercise in SHEETS[sheet]:
+        for one in (*exercise.mistakes, *getattr(exercise, "versions", ())):
+            yield from (Text(exercise.slug, said) for said in (one.name, one.why) if said)
+        for one in getattr(exercise, "properties", ()):
+            yield Text(exercise.slug, one.says)
+
+
 def _lines(module: ast.Module) -> list[str]:
     """The lines of several words in a module's strings."""
     strings = _Strings(module)
