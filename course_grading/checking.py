@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
+import re
 import textwrap
-from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -15,16 +14,19 @@ from course_grading.exercise import Exercise
 from course_grading.judging import ask_all, draw, judge
 from course_grading.judging.forbidden import forbidden_in_object, shortcut
 from course_grading.sheets.progress import LastCheck, course_folder, progress_lines
-from course_grading.sheets.release import counted
 from course_grading.verdicts import Verdict, next_step
+from course_lab.phrases import in_language, known, said
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_AFTERWARDS = 'Another way to write it, and the answer to "If you want more":'
+PASSED = "{number} passed: {title} ({points} point{s})"
+AFTERWARDS = 'Another way to write it, and the answer to "If you want more":'
+BEGIN = "{number} {verdict}{points}: {title}"
+PARTLY = ", {points} of {all} points"
+NO_HINT = "{number} has passed: no hint is needed."
 HINT = "hint {given} of {of}: {hint}"
-PHRASES = ".written/phrases.json"
-"""In the folder of an edition: what is said in its language, by the English."""
+HAN = re.compile(r"[\u3400-\u9fff]")
 _tried: dict[str, Verdict] = {}
 _hints_given: dict[str, int] = {}
 
@@ -48,21 +50,31 @@ def check(name: str, answer: Any) -> None:
     exercise = find(name)
     verdict = verdict_on(exercise, answer)
     _tried[exercise.slug] = verdict
+    title, points = said(exercise.title), exercise.points
     if verdict.verdict == "passed":
-        print(f"{exercise.number} passed: {exercise.title} ({counted(exercise.points, 'point')})")
-        print(f"{_AFTERWARDS} solutions/{sheet_of(exercise)}.ipynb.")
+        s = "s" * (points != 1)
+        print(said(PASSED).format(number=exercise.number, title=title, points=points, s=s))
+        print(f"{said(AFTERWARDS)} solutions/{sheet_of(exercise)}.ipynb.")
         return
     if verdict.pictured:
         _show(*verdict.pictured)
-    points = f", {verdict.points} of {exercise.points} points" if verdict.points else ""
-    says = f"{exercise.number} {verdict.verdict}{points}: {exercise.title}\n{verdict.message}"
-    raise CheckFailed(_wrapped(f"{says}\n{next_step(exercise.number, verdict.verdict)}"))
+    partly = said(PARTLY).format(points=verdict.points, all=points) if verdict.points else ""
+    begin = said(BEGIN).format(
+        number=exercise.number, verdict=said(verdict.verdict), points=partly, title=title
+    )
+    rest = f"{verdict.message}\n{next_step(exercise.number, verdict.verdict)}"
+    raise CheckFailed(_wrapped(f"{begin}\n{in_language(rest, known())}"))
 
 
 def _wrapped(says: str) -> str:
-    """Long lines folded between words, and what belongs to an indented line kept under it."""
+    """Long lines folded between words, and what belongs to an indented line kept under it.
+
+    Chinese has no spaces between words: whatever shows it folds it.
+    """
     lines = [
-        textwrap.fill(
+        line
+        if HAN.search(line)
+        else textwrap.fill(
             line,
             90,
             subsequent_indent=" " * 12 if line.startswith(" ") else "",
@@ -96,7 +108,7 @@ def hint(name: str) -> None:
 
     exercise = find(name)
     if exercise.slug in _tried and _tried[exercise.slug].verdict == "passed":
-        print(f"{exercise.number} has passed: no hint is needed.")
+        print(said(NO_HINT).format(number=exercise.number))
         return
     given = min(_hints_given.get(exercise.slug, 0) + 1, len(exercise.hints))
     _hints_given[exercise.slug] = given
@@ -104,15 +116,6 @@ def hint(name: str) -> None:
         given=given, of=len(exercise.hints), hint=said(exercise.hints[given - 1])
     )
     print(textwrap.fill(text, 88 if text.isascii() else 60))
-
-
-def said(english: str) -> str:
-    """This in the language of the edition in which the notebook lies, where it is translated."""
-    try:
-        phrases = json.loads((Path.cwd().parent / PHRASES).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return english
-    return str(phrases.get(english, english))
 
 
 def progress() -> None:

@@ -101,8 +101,8 @@ def _refusal_problem(expected: Outcome, outcome: Outcome) -> Problem | None:
         raise RuntimeError(f"the reference raised {expected['raised']}: {expected['message']}")
     if outcome.get("raised") == "ValueError":
         return None
-    gave = f"raised {outcome['raised']}" if "raised" in outcome else "returned a value"
-    return Problem(f"  should raise ValueError ({expected['message']})\n  but {gave}", form=True)
+    gave = f"  but raised {outcome['raised']}" if "raised" in outcome else "  but returned a value"
+    return Problem(f"  should raise ValueError ({expected['message']})\n{gave}", form=True)
 
 
 def _holds(holds: Any, case: Any, value: Any) -> bool:
@@ -183,12 +183,17 @@ def _container_problem(right: Right, got: Any) -> Problem | None:
         return Problem(f"  should return a {type(expected).__name__}, got {short(got)}", form=True)
     keys = range(len(expected)) if sequence else list(expected)
     if len(got) != len(expected) or (not sequence and set(got) != set(keys)):
-        items = f"{len(expected)} item" + "s" * (len(expected) != 1)
-        wanted = items if sequence else f"the keys {sorted(map(str, keys))}"
-        plain = all(isinstance(item, (str, int)) for item in expected)
-        if sequence and plain and len(expected) <= FEW:
-            wanted += f", {short(expected)}"
-        return Problem(f"  should return {wanted}, got {short(got)}", form=True)
+        plain = sequence and all(isinstance(item, (str, int)) for item in expected)
+        listed = f", {short(expected)}" if plain and len(expected) <= FEW else ""
+        given = short(got)
+        if not sequence:
+            named = sorted(map(str, keys))
+            says = f"  should return a dictionary with the keys {named}, got {given}"
+        elif len(keys) == 1:
+            says = f"  should return 1 item{listed}, got {given}"
+        else:
+            says = f"  should return {len(keys)} items{listed}, got {given}"
+        return Problem(says, form=True)
     problems = [(key, _item_problem(right.item(key), got[key])) for key in keys]
     wrong = [(key, problem) for key, problem in problems if problem]
     for key, problem in sorted(wrong, key=lambda pair: not pair[1].form):

@@ -169,7 +169,9 @@ def _comparable(cases: Sequence[Mapping[str, Any]], having: list[set[str]]) -> l
         for those, one in zip(tensors, having, strict=True):
             one -= {trait for trait in one if trait.startswith("axis") and f" `{name}` " in trait}
             one |= {
-                f"`{name}` has more than {count} ax{'i' if count == 1 else 'e'}s"
+                f"`{name}` has more than 1 axis"
+                if count == 1
+                else f"`{name}` has more than {count} axes"
                 for count in counts[:-2]  # the last has its own trait
                 if name in those and those[name].ndim > count
             }
@@ -181,11 +183,11 @@ def traits(domain: Mapping[str, Argument], case: Mapping[str, Any]) -> Iterator[
     halves = set()
     for name, value in case.items():
         if isinstance(value, Tensor):
-            yield from _of_tensor(f"`{name}`", value, isinstance(domain.get(name), Positions))
+            yield from _of_tensor(name, value, isinstance(domain.get(name), Positions))
             if value.is_floating_point():
                 halves.add(str(value.dtype).removeprefix("torch."))
         elif isinstance(value, (int, float)) and not isinstance(value, bool):
-            yield from _of_number(f"`{name}`", value)
+            yield from _of_number(name, value)
         elif isinstance(value, (list, dict)) and not value:
             yield f"`{name}` is empty"
     for dtype in halves:
@@ -196,36 +198,36 @@ def traits(domain: Mapping[str, Argument], case: Mapping[str, Any]) -> Iterator[
 
 def _of_tensor(name: str, value: Tensor, positions: bool) -> Iterator[str]:
     if not value.numel():
-        yield f"{name} is empty"
+        yield f"`{name}` is empty"
         return
     if value.is_floating_point() and not value.is_contiguous():
-        yield f"{name} is a transposed view"
-    yield f"{name} has {value.ndim} ax{'i' if value.ndim == 1 else 'e'}s"
+        yield f"`{name}` is a transposed view"
+    yield f"`{name}` has 1 axis" if value.ndim == 1 else f"`{name}` has {value.ndim} axes"
     for axis, length in enumerate(value.shape):
-        yield f"axis {axis} of {name} {'has length 1' if length == 1 else 'is longer than 1'}"
+        yield f"axis {axis} of `{name}` {'has length 1' if length == 1 else 'is longer than 1'}"
     if positions:
         rows = value if value.ndim else value[None]
         if bool((rows.diff(dim=-1) != 1).any()):
-            yield f"{name} does not count up by one"
+            yield f"`{name}` does not count up by one"
         if int(value.min()) > 0:
-            yield f"{name} does not start at 0"
+            yield f"`{name}` does not start at 0"
         for limit in (256, 2048, 65_536):
             if int(value.max()) > limit:
-                yield f"{name} has numbers above {limit}"
+                yield f"`{name}` has numbers above {limit}"
     elif not value.is_floating_point() and value.dtype != torch.bool and bool((value < 0).any()):
-        yield f"{name} has numbers below 0"
+        yield f"`{name}` has numbers below 0"
 
 
 def _of_number(name: str, value: float) -> Iterator[str]:
     if value in (0, 1):
-        yield f"{name} is {value:g}"
+        yield f"`{name}` is 0" if value == 0 else f"`{name}` is 1"
     if value < 0:
-        yield f"{name} is below 0"
+        yield f"`{name}` is below 0"
     if isinstance(value, int) and value > 0:
-        yield f"{name} is {'odd' if value % 2 else 'even'}"
+        yield f"`{name}` is odd" if value % 2 else f"`{name}` is even"
         if value & (value - 1):
-            yield f"{name} is no power of 2"
+            yield f"`{name}` is no power of 2"
     if not float(value).is_integer():
-        yield f"{name} is no whole number"
+        yield f"`{name}` is no whole number"
     if value != 10_000:
-        yield f"{name} is not 10000"
+        yield f"`{name}` is not 10000"

@@ -71,7 +71,7 @@ def _readable(outcome: Any) -> bool:
 
 def _failed(message: str, mistake: Mistake | None, also: str = "", **more: Any) -> Verdict:
     if mistake:
-        message += f"\nLikely mistake: {mistake.name}. {mistake.why}{also}"
+        message += f"\nLikely mistake: {mistake.name}. {mistake.why}" + also
     return Verdict("failed", message=message, mistake=mistake.name if mistake else None, **more)
 
 
@@ -143,6 +143,9 @@ class Kind(Generic[E]):
         return fingerprint(outcomes)
 
 
+WHOLE_NUMBER = "The task asks for a whole number."
+
+
 class Numbers(Kind[Value]):
     """A number, of Predict and Measure."""
 
@@ -179,7 +182,7 @@ class Numbers(Kind[Value]):
         mistake = next(close, None)
         counts = exercise.relative_tolerance == 0 and isinstance(_target(exercise.reference), int)
         if counts and not mistake and not float(number).is_integer():
-            message += " The task asks for a whole number."
+            message += f" {WHOLE_NUMBER}"
         return _failed(message, mistake)
 
     def _near(self, number: float, right: Any) -> bool:

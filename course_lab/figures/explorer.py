@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from matplotlib.figure import Figure
 
 from course_lab.figures.style import bundle, png
+from course_lab.phrases import known
 
 if TYPE_CHECKING:
     import ipywidgets as widgets
@@ -22,7 +23,7 @@ PICTURE = {"width": "auto", "max_width": "100%", "align_self": "flex-start"}  # 
 SPOKEN = '<p role="status" style="position:absolute;width:1px;height:1px;overflow:hidden">{}</p>'
 MOST_SETTINGS = 150
 MIME = "application/vnd.course.settings"
-WAKE = "If the controls do not move: Run, Run All Above Selected Cell; then run this cell.\n"
+WAKE = "If the controls do not move: Run, Run All Above Selected Cell; then run this cell."
 """Over each explorer: what is stored of one is a still picture, and after a restart so is all."""
 
 Settings = list[dict[str, Any]]
@@ -61,7 +62,9 @@ def explore(
         picture.value = png(draw(**values()))
         spoken.value = SPOKEN.format(html.escape(words(values())))
 
+    phrases = known()
     for control in controls.values():
+        _say(control, phrases)
         control.style.description_width = "11em"
         control.layout.width = "470px"
         control.observe(redraw, names="value")
@@ -71,7 +74,7 @@ def explore(
     metadata: dict[str, Any] = {"image/png": {"alt": words(start)}}
     if checked is not None:
         metadata[MIME] = checked
-    print(WAKE, end="")
+    print(phrases.get(WAKE, WAKE))
     display(bundle(still, words(start)) | live, metadata=metadata, raw=True)
 
 
@@ -112,6 +115,17 @@ def _possible(control: widgets.Widget, value: Any) -> bool:
     if isinstance(control, widgets.Dropdown):
         return value in control.options
     return isinstance(value, bool)
+
+
+def _say(control: widgets.Widget, phrases: Mapping[str, str]) -> None:
+    """Put a control's label and its choices into other words, where there are some."""
+    import ipywidgets as widgets
+
+    control.description = phrases.get(control.description, control.description)
+    if phrases and isinstance(control, widgets.Dropdown):
+        chosen = control.value
+        control.options = [(phrases.get(str(one), str(one)), one) for one in control.options]
+        control.value = chosen
 
 
 def slider(label: str, low: int, high: int, value: int, step: int = 1) -> widgets.IntSlider:

@@ -270,6 +270,18 @@ def test_html_holds_a_still_hidden_controls_and_the_manifest(site, manifest):
         explorers.explorer_html("tiny", "another", "still.png", "", frames=site / "frames")
 
 
+def test_labels_and_choices_are_what_is_said_for_them(site):
+    said = {"how <far>": "多远", "grid": "网格", "place": "位置", "near": "近", "on": "开"}
+    place = ("tiny", "explorer", "still.png", "", "pictures", site / "frames", words.CHINESE)
+    figure = explorers.explorer_html(*place, said)
+    assert 'lang="en"' not in figure and "多远</label>" in figure and ">近</option>" in figure
+    inline = json.loads(re.search(r'<script type="application/json">(.*?)</script>', figure)[1])
+    texts = [control["texts"] for control in inline["controls"]]
+    assert texts == [["0", "2", "4"], ["off", "开"], ["近", "far"]]
+    del said["grid"]
+    assert explorers.explorer_html(*place, said).count('lang="en"') == 3
+
+
 @pytest.fixture(scope="module")
 def chromium():
     program = browser.find_chromium()

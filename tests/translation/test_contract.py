@@ -29,7 +29,19 @@ def test_every_translation_keeps_the_contract(path):
 
 
 def _marked(path, english, chinese):
-    return with_marked_code(english, chinese) if path.stem == "hints" else (english, chinese)
+    """Outside of Markdown code has no marks."""
+    bare = path.parent.name == "around"
+    return with_marked_code(english, chinese) if bare else (english, chinese)
+
+
+def test_what_is_said_around_pages_is_said_in_one_way():
+    """It is looked up by its English alone."""
+    ways = {}
+    for path in CATALOGUES:
+        for entry in catalogue.read(path) if path.parent.name == "around" else ():
+            if entry.current:
+                ways.setdefault((path.parents[1], entry.english), set()).add(entry.translation)
+    assert not {english: ways for english, ways in ways.items() if len(ways) > 1}
 
 
 EDITIONS = sorted({path.parents[1] for path in CATALOGUES})

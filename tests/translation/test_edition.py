@@ -20,8 +20,9 @@ from course_grading.running import runner
 from course_grading.sheets import notebooks
 from course_grading.sheets.languages import language_of
 from course_lab import command_line
+from course_lab.figures.explorer import WAKE
 from course_lab.findings import MIME
-from tools.translation import catalogue, edition, pages, texts, writing
+from tools.translation import catalogue, edition, pages, phrases, texts, writing
 from tools.translation.__main__ import main as translation
 from tools.translation.catalogue import Entry
 from tools.translation.edition import NOT_BEGUN, STALE, UNTRANSLATED
@@ -80,6 +81,24 @@ def test_the_sentence_of_a_finding_is_said_in_chinese_and_its_numbers_stay():
     )
     (untranslated,) = edition.translated(before, [])["cells"]
     assert untranslated["outputs"][0]["data"]["text/markdown"] == shown
+
+
+def test_checks_and_explorers_have_phrases_for_what_they_put_together():
+    lines = [text.english for text in phrases.checks(ROOT)]
+    assert "  should have shape {0}, got {1}" in lines
+    assert "  changed its input in place: work on a new one (x = x * 2, not x *= 2)" in lines
+    assert "{number} {verdict}{points}: {title}" in lines and "The sinusoidal encoding" in lines
+    assert not [line for line in lines if "What is wrong with one outcome" in line]
+    mistakes = {text.english for text in phrases.mistakes("02_sinusoidal_encoding", ROOT)}
+    assert {"counts from 1", "Ask for a position far out as well."} <= mistakes
+    labels = {text.english for text in phrases.explorers(ROOT)}
+    assert {"move both together", "a ladder each", WAKE} <= labels
+
+
+def test_what_stands_over_an_explorer_is_said_in_chinese():
+    before = notebook(plot("plot", "1.") | {"outputs": [{"text": [f"{WAKE}\n"]}]})
+    (cell,) = edition.translated(before, [], {WAKE: "请运行。"})["cells"]
+    assert cell["outputs"] == [{"text": "请运行。\n"}]
 
 
 def test_a_changed_cell_shows_its_english_marked_and_no_old_number():
@@ -222,7 +241,7 @@ def test_the_command_writes_the_course_into_a_folder_and_says_what_is_missing(
     left = f"task-scale-1, task-scale-2, task-scale-{sample_specs.NUMBER}"
     assert f"exercises/09_sample: not translated: {left}" in said
     assert "not begun: 2 of docs" in said
-    assert "2 of 4 pages are begun; of their 6 texts translated 3 (50.0%), stale 0 (0.0%)" in said
+    assert "2 of 5 pages are begun; of their 6 texts translated 3 (50.0%), stale 0 (0.0%)" in said
 
 
 def test_a_changed_english_sentence_is_found_by_one_command(course: Course) -> None:

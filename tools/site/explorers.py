@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Mapping
 from html import escape
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from frames import FRAMES, START
@@ -23,11 +25,13 @@ def explorer_html(
     frames_src: str = "../frames",
     frames: Path = FRAMES,
     words: Words = ENGLISH,
+    said: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     """The explorer of a lesson's cell, as a figure for the page of that lesson.
 
     Without JavaScript the still and `alt` are shown, and no controls. `frames_src` is the address,
-    seen from the page, of the folder that `copy_frames` has filled.
+    seen from the page, of the folder that `copy_frames` has filled. What is `said` for the English
+    of labels and choices stands in their place.
     """
     path = frames / notebook / cell_id / "manifest.json"
     if not path.exists():
@@ -35,10 +39,15 @@ def explorer_html(
             f"no frames for the cell {cell_id} of {notebook}: run tools/site/frames.py first"
         )
     manifest = json.loads(path.read_text(encoding="utf-8"))
+    translated = all(control["label"] in said for control in manifest["controls"])
+    language = "" if translated else words.english
+    for control in manifest["controls"]:
+        control["label"] = said.get(control["label"], control["label"])
+        control["texts"] = [said.get(text, text) for text in control["texts"]]
     start = manifest["settings"][manifest["start"]]
     size = f'width="{start["width"]}" height="{start["height"]}"'
     controls = "\n".join(
-        f'<div class="explorer-control"{words.english}>'
+        f'<div class="explorer-control"{language}>'
         + _control(f"{notebook}-{cell_id}-{control['name']}", place, control, start["at"][place])
         + "</div>"
         for place, control in enumerate(manifest["controls"])

@@ -7,6 +7,7 @@ import html
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
+from types import MappingProxyType
 from typing import Any
 
 from explorers import MIME, explorer_html
@@ -43,8 +44,9 @@ def lesson(
     source_address: str,
     pictures: Pictures,
     words: Words = ENGLISH,
+    phrases: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
-    """The page of a lesson."""
+    """The page of a lesson; `phrases` has what is said around its pictures, by the English."""
     blocks: list[str] = []
     for cell in notebook["cells"]:
         if cell["cell_type"] == "markdown":
@@ -59,7 +61,9 @@ def lesson(
                 block
                 for output in joined(cell["outputs"])
                 if (
-                    block := output_block(output, cell["id"], file, source_address, pictures, words)
+                    block := output_block(
+                        output, cell["id"], file, source_address, pictures, words, phrases
+                    )
                 )
             ]
             blocks += answer(said, words) if _answers(cell) and said else said
@@ -112,6 +116,7 @@ def output_block(
     source_address: str,
     pictures: Pictures,
     words: Words = ENGLISH,
+    phrases: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     """An output as Markdown; empty for a progress bar, of which the stored notebook has no picture.
 
@@ -120,7 +125,8 @@ def output_block(
     """
     page = words.folder + PAGES[file]
     if output["output_type"] == "stream" and output["name"] == "stdout":
-        if "".join(output["text"]) == WAKE:  # a page's explorers need no kernel
+        text = "".join(output["text"]).strip()
+        if text in (WAKE, phrases.get(WAKE)):  # a page's explorers need no kernel
             return ""
         return raw(f'<pre class="output">{html.escape("".join(output["text"]))}</pre>')
     data = output.get("data", {})
@@ -133,7 +139,8 @@ def output_block(
         if MIME in output["metadata"] and is_drawn(name):
             still = f"{up_from(page)}{pictures.save(picture)}"
             frames = f"{up_from(page)}frames"
-            return raw(explorer_html(name, cell_id, still, about["alt"], frames, words=words))
+            place = (name, cell_id, still, about["alt"], frames)
+            return raw(explorer_html(*place, words=words, said=phrases))
         doors = narrow(english_alt(about))
         return raw(picture_html(picture, about["alt"], page, pictures, doors))
     if "text/markdown" in data:

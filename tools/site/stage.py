@@ -70,7 +70,7 @@ def pages(
     for file, notebook in edition.notebooks.items():
         words = edition.words_of(file)
         texts[PAGES[file]] = (
-            lesson(notebook, file, source_address, pictures, words)
+            lesson(notebook, file, source_address, pictures, words, said)
             if file in lessons
             else sheet(notebook, file, source_address, hints, words)
         )

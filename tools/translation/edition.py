@@ -15,7 +15,7 @@ from tools.translation.catalogue import Entry
 STALE = "> *这一段的英文原文有改动，译文尚未更新，以下为英文。*"
 UNTRANSLATED = "> *这一段尚未翻译，以下为英文。*"
 NOT_BEGUN = "> *本页尚未翻译，以下为英文。*"
-ENGLISH_STAYS = "> *这是中文版：代码、图里的文字、检查和评分的输出仍是英文。*"
+ENGLISH_STAYS = "> *这是中文版：代码、图里的文字、检查所指出的错误和评分的输出仍是英文。*"
 """What the first page says, and the first lesson."""
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,18 @@ from tools.translation import catalogue, phrases, texts
 from tools.translation.catalogue import Entry
 from tools.translation.texts import Text
 
-AROUND = {
+AROUND: dict[str, tuple[str, Callable[[Path], Iterator[Text]]]] = {
     "around/findings": ("docs/findings.md", phrases.findings),
     "around/hints": ("course_grading/specs", phrases.hints),
+    "around/checks": ("course_grading/judging", phrases.checks),
+    "around/explorers": ("notebooks", phrases.explorers),
+    **{
+        f"around/mistakes_{sheet.stem}": (
+            "course_grading/specs",
+            partial(phrases.mistakes, sheet.stem),
+        )
+        for sheet in sorted(notebooks.RELEASED.glob("*.ipynb"))
+    },
 }
 """What stands in no page's Markdown, where it comes from, and how it is read from a course."""
 

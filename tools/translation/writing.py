@@ -15,10 +15,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from course_grading.checking import PHRASES
 from course_grading.sheets import carrying, notebooks
 from course_grading.sheets.notebooks import Cell, NotebookError, as_notebook, as_text
 from course_grading.sheets.workspace import backup
+from course_lab.phrases import PHRASES
 from tools.translation import catalogue, edition, pages
 from tools.translation.contract import CODE, FENCED
 

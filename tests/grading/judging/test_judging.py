@@ -26,6 +26,7 @@ from course_grading.judging.comparing import SECOND_CALL, Right, disagreement
 from course_grading.judging.kinds import KINDS
 from course_grading.verdicts import Verdict
 from course_lab.figures.style import png
+from course_lab.phrases import PHRASES
 
 SCALE = function(1)
 PLAIN = st.recursive(
@@ -378,16 +379,39 @@ def test_check_prints_two_stable_lines_or_raises_a_short_message(
     assert f"exercises checked: 2 of {exercises}, 2 of {points} points" in out
 
 
-def test_a_hint_is_said_in_the_language_of_the_edition(
+def test_checks_and_hints_are_said_in_the_language_of_the_edition(
     sample: None, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: Any
 ) -> None:
+    said = {
+        "Multiply.": "做乘法。",
+        "Scale 2": "缩放 2",
+        "failed": "未通过",
+        checking.HINT: "提示 {given}/{of}：{hint}",
+        checking.BEGIN: "{number} {verdict}{points}：{title}",
+        checking.PASSED: "{number} 通过：{title}（{points} 分）",
+        "  should return a tensor, got {0}: {1}": "  应返回张量，得到的是 {0}：{1}",
+        "return a torch.Tensor": "请返回 torch.Tensor",
+    }
     (tmp_path / ".written").mkdir()
-    said = {"Multiply.": "做乘法。", checking.HINT: "提示 {given}/{of}：{hint}"}
-    (tmp_path / checking.PHRASES).write_text(json.dumps(said), encoding="utf-8")
+    (tmp_path / PHRASES).write_text(json.dumps(said), encoding="utf-8")
     (tmp_path / "exercises").mkdir()
     monkeypatch.chdir(tmp_path / "exercises")
     checking.hint("9.1")
     assert capsys.readouterr().out == "提示 1/2：做乘法。\n"
+    with pytest.raises(checking.CheckFailed) as caught:
+        checking.check("9.2", lambda x, factor: 3)
+    first, call, tensor, *rest = str(caught.value).splitlines()
+    assert first == "9.2 未通过：缩放 2"
+    assert tensor == "  应返回张量，得到的是 a int：请返回 torch.Tensor"
+    assert call.startswith("scale_2(") and rest[-1] == 'hint("9.2") gives a hint.'
+
+    def right(x: Any, factor: int) -> Any:
+        if factor == 0:
+            raise ValueError
+        return x * factor
+
+    checking.check("9.2", right)
+    assert capsys.readouterr().out.splitlines()[0] == "9.2 通过：缩放 2（2 分）"
 
 
 def test_hints_come_one_at_a_time(sample: None, capsys: pytest.CaptureFixture[str]) -> None:

@@ -72,6 +72,18 @@ def test_an_explorer_names_the_settings_that_a_page_shows(shown):
     assert metadata["image/png"]["alt"] == "far, 3" and data["text/plain"] == "[figure: far, 3]"
 
 
+def test_an_explorer_has_the_labels_of_the_edition_and_its_own_values(shown, monkeypatch, capsys):
+    said = {"task": "任务", "far": "远", explorer.WAKE: "请运行。"}
+    monkeypatch.setattr(explorer, "known", lambda: said)
+    settings = figures.grid(task=["near", "far"])
+    task = figures.choice("task", ["near", "far"], "far")
+    figures.explore(draw_nothing, lambda task: task, settings, task=task)
+    assert (task.description, task.value, task.label) == ("任务", "far", "远")
+    assert task.options == (("near", "near"), ("远", "far"))
+    assert shown[0][1][explorer.MIME] == settings
+    assert capsys.readouterr().out == "请运行。\n"
+
+
 def test_the_words_of_an_explorer_move_with_it(shown, monkeypatch):
     boxes = []
     monkeypatch.setattr(ipywidgets, "VBox", keeping(boxes, ipywidgets.VBox))
