@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import base64
 import html
+import io
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
+import panels
 from explorers import MIME, explorer_html
 from frames import is_drawn
 from links import PAGES, up_from, with_page_links
 from pictures import Pictures, english_alt, picture_html
+from PIL import Image
 from words import ENGLISH, Words
 
 from course_grading.sheets.notebooks import HINTS
@@ -134,8 +137,10 @@ def output_block(
             still = f"{up_from(page)}{pictures.save(picture)}"
             frames = f"{up_from(page)}frames"
             return raw(explorer_html(name, cell_id, still, about["alt"], frames, words=words))
-        doors = narrow(english_alt(about))
-        return raw(picture_html(picture, about["alt"], page, pictures, doors))
+        narrow = narrow_doors_of(english_alt(about)), 2
+        if not narrow[0]:
+            narrow = below_each_other(picture), 1
+        return raw(picture_html(picture, about["alt"], page, pictures, *narrow))
     if "text/markdown" in data:
         return finding("".join(data["text/markdown"]), file, source_address, words)
     if set(data) == {"text/plain"} and "it/s]" in "".join(data["text/plain"]):
@@ -161,8 +166,19 @@ def finding(shown: str, file: str, source_address: str, words: Words) -> str:
 
 
 @cache
-def narrow(alt: str) -> bytes:
-    """The picture of the doors as a phone shows it; nothing for other pictures, which scroll.
+def below_each_other(picture: bytes) -> bytes:
+    """A picture with its panels below each other, for a phone; nothing if it has but one."""
+    stacked = panels.stacked(Image.open(io.BytesIO(picture)))
+    if stacked is None:
+        return b""
+    file = io.BytesIO()
+    stacked.save(file, "PNG")
+    return file.getvalue()
+
+
+@cache
+def narrow_doors_of(alt: str) -> bytes:
+    """The picture of the doors as a phone shows it; nothing for other pictures.
 
     `alt` is the English alternative text, which says what is marked.
     """

@@ -17,6 +17,28 @@ function reachable() {
 reachable();
 addEventListener("resize", reachable);
 
+// A picture that is wider than the screen fades at its edge, and a tap shows the whole of it.
+for (const box of document.querySelectorAll("figure.picture, .explorer-picture")) {
+  const image = box.querySelector("img");
+  const whole = document.createElement("a");
+  whole.className = "whole";
+  whole.textContent = WORDS.whole;
+  whole.lang = document.documentElement.lang;
+  const look = () => {
+    whole.href = image.currentSrc || image.src;
+    whole.hidden = box.scrollWidth <= box.clientWidth;
+    box.classList.toggle("cut", box.scrollLeft + box.clientWidth < box.scrollWidth - 8);
+  };
+  box.after(whole);
+  box.addEventListener("scroll", look);
+  box.addEventListener("click", ({ target }) => {
+    if (!whole.hidden && !target.closest("a")) whole.click();
+  });
+  image.addEventListener("load", look);
+  new ResizeObserver(look).observe(box);
+  look();
+}
+
 // Print shows the hints as they are on the screen, every picture, seen or not, and every answer.
 const answers = document.querySelectorAll("details.answer");
 let waiting = [];
