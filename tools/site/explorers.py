@@ -69,6 +69,11 @@ alt="{escape(alt)}" {size} loading="lazy" decoding="async"></picture></div>
 </figure>"""
 
 
+def has_frames(notebook: str, cell_id: str, frames: Path = FRAMES) -> bool:
+    """Whether an explorer was drawn: of a lesson that needs a model, where that is."""
+    return (frames / notebook / cell_id / "manifest.json").exists()
+
+
 def copy_frames(site: Path, frames: Path = FRAMES) -> None:
     """Make `site` hold the pictures of all explorers, and no others."""
     shutil.rmtree(site, ignore_errors=True)

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 import panels
-from explorers import MIME, explorer_html
+from explorers import MIME, explorer_html, has_frames
 from frames import is_drawn
 from links import PAGES, up_from, with_page_links
 from pictures import Pictures, english_alt, picture_html
@@ -50,13 +50,13 @@ def lesson(
     """The page of a lesson."""
     blocks: list[str] = []
     for cell in notebook["cells"]:
+        if blocks:  # the title stands first
+            blocks.append(anchor(cell["id"]))
         if cell["cell_type"] == "markdown":
             blocks.append(with_page_links("".join(cell["source"]), file, source_address, words))
         else:
             source = "".join(cell["source"])
             closed = cell["metadata"].get("jupyter", {}).get("source_hidden")
-            if re.match("finding|claim", cell["id"]) or _is_finding(cell):
-                blocks.append(raw(f'<span id="{anchor(cell["id"])}"></span>'))
             blocks += closed_code(source, words) if closed else [code(source)]
             said = [
                 block
@@ -82,11 +82,7 @@ def answer(blocks: Sequence[str], words: Words) -> list[str]:
 
 def anchor(cell_id: str) -> str:
     """Where a link to a cell leads on its lesson's page."""
-    return f"cell-{cell_id}"
-
-
-def _is_finding(cell: Cell) -> bool:
-    return any("text/markdown" in output.get("data", {}) for output in cell["outputs"])
+    return raw(f'<span id="cell-{cell_id}"></span>')
 
 
 def closed_code(source: str, words: Words) -> list[str]:
@@ -133,7 +129,7 @@ def output_block(
         if not about.get("alt"):
             raise ValueError(f"{file}, cell {cell_id}: a picture needs an alternative text")
         name = page.rpartition("/")[2]
-        if MIME in output["metadata"] and is_drawn(name):
+        if MIME in output["metadata"] and is_drawn(name) and has_frames(name, cell_id):
             still = f"{up_from(page)}{pictures.save(picture)}"
             frames = f"{up_from(page)}frames"
             return raw(explorer_html(name, cell_id, still, about["alt"], frames, words=words))
@@ -199,6 +195,8 @@ def sheet(
     blocks: list[str] = []
     for cell in notebook["cells"]:
         source, id = "".join(cell["source"]), cell["id"]
+        if blocks and not id.startswith(HINTS):
+            blocks.append(anchor(id))
         if cell["cell_type"] == "markdown":
             blocks.append(with_page_links(source, file, source_address, words))
             if id == "title":
