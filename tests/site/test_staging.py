@@ -14,6 +14,7 @@ from PIL import Image
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tools" / "site"))
 
+import around  # noqa: E402
 import breaks  # noqa: E402
 import evidence  # noqa: E402
 import formulas  # noqa: E402
@@ -21,6 +22,9 @@ import front  # noqa: E402
 import han  # noqa: E402
 import languages  # noqa: E402
 import links  # noqa: E402
+import models  # noqa: E402
+import panels  # noqa: E402
+import ranking  # noqa: E402
 import reference  # noqa: E402
 import stage  # noqa: E402
 from pictures import Pictures  # noqa: E402
@@ -212,12 +216,52 @@ def test_a_link_to_the_number_of_a_finding_leads_to_its_page():
     )
 
 
-def test_a_phone_gets_a_narrow_picture_of_the_doors_and_of_nothing_else(tmp_path, monkeypatch):
+def test_a_phone_gets_narrow_pictures_of_the_doors_and_of_panels_side_by_side(monkeypatch):
     monkeypatch.setattr(notebooks, "explorer_html", lambda *_, **words: "")
-    page = notebooks.lesson(read(LESSON), LESSON, "", Pictures(tmp_path))
-    assert page.count('<source media="(max-width: 40em)"') == 1
-    (width,) = re.findall(r'<source media[^>]* width="(\d+)"', page)
-    assert int(width) <= 344  # on a phone of 360, with a margin
+    lessons = ("00_start_here", "01_attention_is_order_blind")
+    for name, count in zip(lessons, (4, 2), strict=True):
+        file = f"notebooks/{name}.ipynb"
+        page = notebooks.lesson(read(file), file, "", Named(ROOT / "site"))
+        widths = re.findall(r'<source media="\(max-width: 40em\)"[^>]* width="(\d+)"', page)
+        assert len(widths) == count, name
+        assert all(int(width) <= panels.WIDEST for width in widths)
+
+
+def test_a_question_leads_to_the_cell_that_it_names_and_a_lesson_s_words_do_not():
+    text = "[08](../notebooks/08_rotary_encoding.ipynb), *Any angle*, `any-angle-run`, `more`"
+    link = '<a href="../notebooks/08_rotary_encoding.html#cell-any-angle-run">08</a>'
+    shown = links.with_page_links(text, "docs/questions.md", "")
+    assert shown == f"{link}, *Any angle*, `any-angle-run`, `more`"
+    assert "#cell" not in links.with_page_links(text, LESSON, "")
+
+
+def test_findings_are_cards_with_both_sides_and_nothing_is_lost():
+    table = (ROOT / "docs" / "findings.md").read_text()
+    linked = evidence.with_links(table, "docs/findings.md")
+    shown = evidence.cards(linked)
+    assert "\n| " not in shown
+    rows = re.findall(r"^\| \[F\d+\].*$", linked, re.MULTILINE)
+    assert shown.count("::{container} card") == len(rows) > 50
+    for row in rows:
+        for cell in evidence.PIPE.split(row)[1:-1]:
+            assert cell.strip() in shown
+    assert evidence.cards("no table") == "no table"
+
+
+def test_each_model_has_a_row_with_what_all_lists_say_of_it():
+    page = (ROOT / "docs" / "models.md").read_text()
+    shown = models.rows_of_models(page)
+    rows = dict(re.findall(r"<tr><td><code>(.*?)</code></td><td>(.*?)</td></tr>", shown))
+    listed = [
+        model[1]
+        for list_ in models.LISTED.finditer(page)
+        for model in models.MODEL.finditer(list_[2])
+    ]
+    counts = [int(count) for count in re.findall(r"^\*\*.+?\*\*: (\d+)\. ", page, re.MULTILINE)]
+    assert len(listed) == sum(counts) and set(rows) == set(listed)
+    assert rows["bloom"] == "ALiBi" and rows["gpt_neox"].startswith("rotates: a part of the head")
+    assert rows["lfm3"].count("; ") > 1 and list(rows) == sorted(rows, key=str.lower)
+    assert "glm4v_moe_text" in shown.split("</table>")[1]
 
 
 # In Chinese
@@ -317,6 +361,20 @@ def test_every_page_has_one_in_the_other_language_or_one_near_it(page, there):
     assert links.counterpart(page) == there
 
 
+def test_translated_headings_have_the_english_ids(pages_of, chinese):
+    for file in [*chinese.texts, *chinese.notebooks]:
+        page = pages_of[1][links.PAGES[file]]
+        anchors = re.match(r"---\nanchors: (.*)\n---\n", page)
+        assert bool(anchors) == chinese.is_begun(file)
+        if anchors:
+            ids = anchors[1].split()
+            assert len(ids) == len(languages.titles(page)) == len(set(ids)), file
+    assert "\nanchors: why-does-model-a-fail-at-129 " not in pages_of[1]["index"]
+    assert languages.ids("# A `b` [c](d.md)\n\n## $x$ it\n\n## $x$ it") == [
+        "a-b-c", "x-it", "heading-2",
+    ]  # fmt: skip
+
+
 def test_links_to_headings_of_other_pages_lead_to_the_translated_headings():
     anchors = {
         "README.md": languages.anchors_of("# A\n\n## GPU", "# 甲\n\n## 使用 GPU"),
@@ -340,10 +398,10 @@ def test_the_chinese_map_has_the_same_doors_before_the_same_section(pages_of):
     assert 'src="../pictures/' in pages_of[1]["index"]
 
 
-def test_a_translated_lesson_has_the_narrow_picture_of_the_doors_as_well(pages_of):
+def test_a_translated_lesson_has_the_same_narrow_pictures(pages_of):
     for page in ("notebooks/02_sinusoidal_encoding", "notebooks/08_rotary_encoding"):
         sources = [re.findall("<source.*?>", pages[page]) for pages in pages_of]
-        assert len(sources[0]) == 1
+        assert len(sources[0]) >= 1
         assert sources[1] == [one.replace("../", "../../") for one in sources[0]]
 
 
@@ -368,6 +426,27 @@ def test_han_characters_are_found_by_pairs_and_alone_and_latin_words_as_ever():
 def test_a_number_stays_on_its_line_in_prose_and_nowhere_else():
     page = "<p>of 4 096 bytes, 8 heads</p><pre>1 000</pre><code>1 000</code><a title='1 000'>"
     assert breaks.broken_well(page) == page.replace("4 096", "4\u00a0096")
+
+
+def test_a_formula_keeps_the_mark_behind_it_and_an_empty_heading_is_none():
+    page = "<p><math>x</math>, and <math>y</math> <math display='block'>z</math>.</p><th></th>"
+    shown = breaks.broken_well(page)
+    assert shown.count("joint") == 1 and '<span class="joint"><math>x</math>,</span>' in shown
+    assert "<th" not in shown and "<th>a</th>" in breaks.broken_well("<th>a</th>")
+
+
+def test_a_page_is_described_by_its_first_sentences():
+    page = "<p><em>Minutes: 40.</em></p><p>How does a &lt;model&gt; know " + "where " * 40 + "</p>"
+    described = around.description(page)
+    assert described.startswith("How does a <model> know where") and len(described) <= 161
+    assert around.description("<h1>None</h1>") == ""
+
+
+def test_a_page_is_found_by_the_other_words_of_the_field():
+    english, chinese_ = ranking.SearchCourse({}), han.SearchHan({})
+    assert {"Rotary", "RoPE"} <= set(english.split("08 · Rotary encoding"))
+    assert "RoPE" not in english.split("Order")
+    assert "基数" in chinese_.split("换一个底数") and "基数" not in chinese_.split("换一个数")
 
 
 def test_names_in_tables_break_after_words_and_sentences_are_marked():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from typing import Any
 
@@ -15,6 +16,13 @@ STATIC = re.compile(r"_static/(?!(?:documentation_options|language_data|translat
 ARTICLE = '<article role="main" id="furo-main-content"'
 ASIDE = re.compile(r"<p>(<em>(?:(?!</?em>).)*</em>)</p>", re.DOTALL)
 """A paragraph that is slanted in English as a whole."""
+LATIN_EM = re.compile("<em>(?=[^<一-鿿]*</em>)")
+"""What is slanted in Latin letters, such as the title of a paper."""
+LANDMARKS = {
+    '<aside class="sidebar-drawer"': "contents",
+    '<aside class="toc-drawer': "on_this_page",
+}
+PARAGRAPH = re.compile(r"<p>(.*?)</p>", re.DOTALL)
 LINK = re.compile(r"<a (?=[^>]*>([^<]*)</a>)")
 HAN = re.compile("[\u4e00-\u9fff]")
 
@@ -33,18 +41,33 @@ def two_languages(
         in_chinese(page, context, english)
 
     def finished(body: str) -> str:
-        return with_link(with_words(body, here, english), address, there)
+        for element, name in LANDMARKS.items():
+            label = f'<aside aria-label="{getattr(here, name)}"'
+            body = body.replace(element, element.replace("<aside", label))
+        if page == "search":
+            results = '<div id="search-results">'
+            body = body.replace(results, f"<h1>{here.search}</h1>{results}")
+        return with_link(with_words(body, here, english), address, here, there)
 
     context["finished"] = finished
+    context["description"] = ""
     if "body" in context:
+        context["description"] = description(context["body"])
         context["body"] = broken_well(context["body"])
 
 
-def with_link(body: str, address: str, there: Words) -> str:
+def description(body: str) -> str:
+    """The first paragraph of a page of over 40 letters, as plain text of at most 160."""
+    plain = [" ".join(re.sub("<[^>]*>", "", one).split()) for one in PARAGRAPH.findall(body)]
+    first = html.unescape(next((one for one in plain if len(one) > 40), ""))
+    return first if len(first) <= 160 else first[:159].rpartition(" ")[0] + " …"
+
+
+def with_link(body: str, address: str, here: Words, there: Words) -> str:
     """A page with the link to its other language: on a phone above it, else beside its title."""
     link = (
-        f'<a class="language" href="{address}" hreflang="{there.language}" '
-        f'lang="{there.language}">{there.name}</a>'
+        f'<nav aria-label="{here.other_language}"><a class="language" href="{address}" '
+        f'hreflang="{there.language}" lang="{there.language}">{there.name}</a></nav>'
     )
     for place in ('<div class="header-right">', '<div class="content-icon-container">'):
         if body.count(place) != 1:
@@ -68,6 +91,7 @@ def in_chinese(page: str, context: dict[str, Any], english: bool) -> None:
     context["furo_navigation_tree"] = LINK.sub(in_its_language, tree)
     if "body" in context:
         body = ASIDE.sub(r'<p class="aside">\1</p>', context["body"])
+        body = LATIN_EM.sub('<em lang="en">', body)
         # The first quotation is the line which says that the page is English.
         mark = f'<blockquote lang="{CHINESE.language}">'
         context["body"] = body.replace("<blockquote>", mark, 1) if english else body

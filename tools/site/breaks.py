@@ -10,12 +10,17 @@ NAME = re.compile(r'(?<=<span class="pre">)\w+(?=</span>)')
 THOUSANDS = re.compile(r"(?<=\d) (?=\d{3}(?!\d))")
 # A space stays in these as it is.
 NOT_PROSE = re.compile(r"<(pre|code|script|math)\b.*?</\1>|<[^>]*>", re.DOTALL)
+MARKS = "[.,;:!?)’”，。；：、！？）]+"
+JOINT = re.compile(rf"<math(?![^>]*block)(?:(?!</math>).)*</math>{MARKS}", re.DOTALL)
+"""A formula in a line, and the mark behind it."""
+EMPTY = re.compile(r"<th\b[^>]*>(?:\s|<p>|</p>)*</th>")
 LONG = 60
 """Latin letters; half as many Han characters."""
 
 
 def broken_well(body: str) -> str:
     """The HTML of a page whose numbers stay in one piece, and whose tables are narrow, not thin."""
+    body = JOINT.sub(r'<span class="joint">\g<0></span>', EMPTY.sub("<td></td>", body))
     return CELL.sub(in_table, with_whole_numbers(body))
 
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import functools
 import hashlib
-import http.server
 import os
 import subprocess
 import sys
@@ -16,7 +14,8 @@ sys.path.append(str(Path(__file__).resolve().parents[2]))  # where tools.pages i
 from explorers import copy_frames
 from frames import FrameError, build_frames
 from links import ROOT
-from stage import IN_ENGLISH, stage
+from serve import serve
+from stage import HEAD, stage
 from words import EDITIONS, Words
 
 HERE = Path(__file__).parent
@@ -73,27 +72,17 @@ def fingerprint(staged: Path) -> str:
     files = [*sorted(path for path in HERE.rglob("*") if path.is_file()), ROOT / "constraints.txt"]
     parts = [path.read_bytes() for path in files if "__pycache__" not in path.parts]
     for page in sorted(staged.rglob("*.md")):
-        title = page.read_text(encoding="utf-8").removeprefix(IN_ENGLISH).partition("\n")[0]
+        title = HEAD.sub("", page.read_text(encoding="utf-8")).partition("\n")[0]
         parts += [str(page).encode(), title.encode()]
     return hashlib.sha256(b"\0".join(parts)).hexdigest()
-
-
-def serve() -> None:
-    """Serve the pages on this machine, on a free port, until Ctrl-C."""
-    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=SITE)
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        print(f"http://127.0.0.1:{server.server_port}/ shows them; Ctrl-C ends it", flush=True)
-        try:
-            server.serve_forever()
-        except KeyboardInterrupt:
-            print()
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="make site", description=__doc__)
     parser.add_argument("then", nargs="?", choices=["serve"], help="show the pages locally")
-    then = parser.parse_args().then
+    parser.add_argument("--lan", action="store_true", help="and to phones in the same network")
+    asked = parser.parse_args()
     if status := build():
         raise SystemExit(status)
-    if then == "serve":
-        serve()
+    if asked.then == "serve":
+        serve(SITE, asked.lan)

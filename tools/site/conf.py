@@ -14,6 +14,7 @@ import words
 from around import two_languages, without_shared_files
 from formulas import mathml
 from han import SearchHan
+from ranking import SearchCourse
 
 project = "Where Am I?"
 author = "the course's authors"
@@ -23,6 +24,7 @@ myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 html_theme = "furo"
 html_static_path = ["static"]
+html_favicon = "static/favicon.svg"
 templates_path = ["templates"]
 html_css_files = ["site.css", "explorers.css"]
 html_js_files = [("site.js", {"defer": "defer"}), ("explorers.js", {"defer": "defer"})]
@@ -43,14 +45,40 @@ html_theme_options: dict[str, Any] = {
 }
 
 
+LONG_FORMULA = 40
+"""Signs of a formula that may be wider than a phone: it scrolls in its line."""
+
+
 def visit_math(translator: Any, node: nodes.math) -> None:
-    translator.body.append(mathml(node.astext(), display=False))
+    formula = mathml(node.astext(), display=False)
+    signs = len("".join(re.sub("<[^>]*>", "", formula).split()))
+    translator.body.append(
+        f'<span class="long-formula">{formula}</span>' if signs > LONG_FORMULA else formula
+    )
     raise nodes.SkipNode
 
 
 def visit_display(translator: Any, node: nodes.math_block) -> None:
     translator.body.append(f'<div class="formula">{mathml(node.astext(), display=True)}</div>')
     raise nodes.SkipNode
+
+
+def english_ids(app: Sphinx, doctree: nodes.document) -> None:
+    """Give the headings of a translated page the ids that they have on the English page."""
+    meta = app.env.metadata[app.env.docname]
+    new = str(meta.get("anchors", "")).split()
+    sections = list(doctree.findall(nodes.section))
+    if not new or len(new) != len(sections):
+        return
+    of = {section["ids"][0]: id for section, id in zip(sections, new, strict=True)}
+    for section in sections:
+        section["ids"][0] = of[section["ids"][0]]
+    slugs: Any = meta.get("myst_slugs", {})
+    for slug, (line, id, title) in slugs.items():
+        slugs[slug] = (line, of.get(id, id), title)
+    for link in doctree.findall(nodes.reference):
+        if "refid" in link:
+            link["refid"] = of.get(link["refid"], link["refid"])
 
 
 def neighbours_of_sheets(
@@ -93,8 +121,10 @@ def with_roles_complete(
 
 def setup(app: Sphinx) -> None:
     app.add_html_math_renderer("mathml", (visit_math, None), (visit_display, None))
+    app.add_search_language(SearchCourse)
     app.add_search_language(SearchHan)
     app.add_js_file(None, body=words.script(words.of(app.config.language)))
+    app.connect("doctree-read", english_ids, priority=100)  # before Sphinx lists the headings
     app.connect("html-page-context", neighbours_of_sheets)
     # After the theme's own, at 500, which makes the tree.
     app.connect("html-page-context", two_languages, priority=800)

@@ -16,12 +16,14 @@ from words import ENGLISH, Words
 from course_lab.figures import bars_with_seeds
 from course_lab.figures.style import png
 from course_lab.findings import Finding
-from notebooks import anchor, raw
+from notebooks import raw
 from tools.pages.claims import Claim, claims
 from tools.pages.findings import Found, findings
 
 Lessons = Mapping[str, Mapping[str, Any]]
 APART = "---\norphan: true\n---\n"  # no line of the table of contents leads there
+CARD = re.compile(r"\| \[F\d+\]|\| <a [^>]*>F\d+<")
+PIPE = re.compile(r"(?<!\\)\|")
 ROW = re.compile(r"^\| ([FC]\d+) \|", re.MULTILINE)
 
 
@@ -76,6 +78,39 @@ def with_links(markdown: str, file: str, words: Words = ENGLISH) -> str:
     )
 
 
+def cards(markdown: str) -> str:
+    """The table of docs/findings.md as cards: a sentence, and below it what is on its two sides."""
+    lines = markdown.splitlines()
+    places = [number for number, line in enumerate(lines) if CARD.match(line)]
+    if not places:
+        return markdown
+    head = PIPE.split(lines[places[0] - 2])[1:-1]
+    shown = [_card(PIPE.split(lines[place])[1:-1], head) for place in places]
+    return "\n".join([*lines[: places[0] - 2], *shown, *lines[places[-1] + 1 :], ""])
+
+
+def _card(row: list[str], head: list[str]) -> str:
+    """One of them; the Markdown of all columns but the first two is under the column's name."""
+    number, sentence, measured, beside, home, released = (cell.strip() for cell in row)
+    name, other, where, last = (cell.strip() for cell in head[2:])
+    return f"""\
+:::::{{container}} card
+**{number}** {sentence}
+
+::::{{container}} sides
+:::{{container}} side
+*{name}*<br>{measured}
+:::
+:::{{container}} side
+*{other}*<br>{beside}
+:::
+::::
+
+*{where}* {home}; *{last}* {released}
+:::::
+"""
+
+
 def picture_near(lesson: Mapping[str, Any], cell_id: str) -> Mapping[str, Any] | None:
     """The output with the last picture of a cell's section up to this cell, else the next one."""
     cells = lesson["cells"]
@@ -121,5 +156,5 @@ def bars(finding: Finding) -> bytes:
 def _home(page: str, notebook: str, cell_id: str, lessons: Lessons) -> str:
     file = f"notebooks/{notebook}"
     title = "".join(lessons[file]["cells"][0]["source"]).splitlines()[0].removeprefix("# ")
-    address = f"{up_from(page)}{PAGES[file]}.html#{anchor(cell_id)}"
+    address = f"{up_from(page)}{PAGES[file]}.html#cell-{cell_id}"
     return raw(f'<p>Computed in <a href="{address}">{html.escape(title)}</a>.</p>')

@@ -93,18 +93,38 @@ def key_of_frames(cells: Mapping[str, str]) -> str:
 def build_frames(notebooks: Iterable[Path], frames: Path = FRAMES) -> list[str]:
     """Draw what has changed, two lessons at a time; a line of report for each lesson drawn.
 
+    A lesson that runs the released model is left out where there is none.
     Raises FrameError, with the names of lesson, cell and setting, where something cannot be drawn.
     """
-    waiting = []
+    waiting, left_out = [], []
     for notebook in filter(lambda one: is_drawn(one.stem), notebooks):
         cells = cells_to_run(notebook)
         key_file = frames / notebook.stem / "key"
         key = key_of_frames(cells)
         enough = {key, key + DRAFT}  # whole ones are a draft's as well
-        if cells and not (key_file.exists() and key_file.read_text() in enough):
+        if not cells or (key_file.exists() and key_file.read_text() in enough):
+            continue
+        if "released.load(" in "".join(cells.values()) and not find_model():
+            shutil.rmtree(frames / notebook.stem, ignore_errors=True)
+            left_out.append(
+                f"{notebook.stem}: its explorers are still pictures; `make model` brings the "
+                "model (93 MB) that they need to move"
+            )
+        else:
             waiting.append((notebook, key + DRAFT))
     with ThreadPoolExecutor(AT_A_TIME) as pool:
-        return [*pool.map(lambda one: _draw_apart(one[0], one[1], frames), waiting)]
+        drawn = pool.map(lambda one: _draw_apart(one[0], one[1], frames), waiting)
+        return [*left_out, *drawn]
+
+
+def find_model() -> bool:
+    """Whether the released model is here."""
+    from course_lab.released.installed import MissingModel, installed
+
+    try:
+        return installed().is_file()
+    except MissingModel:
+        return False
 
 
 def _draw_apart(notebook: Path, key: str, frames: Path) -> str:

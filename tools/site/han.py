@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
-from sphinx.search.en import SearchEnglish
+from ranking import SearchCourse
 
 HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 WORD = re.compile(rf"[{HAN}]+|[^\W{HAN}]+")
@@ -13,24 +14,32 @@ MARK = "__"
 """Ends a term of Han characters: the search asks that all terms of three letters and more occur."""
 
 
-class SearchHan(SearchEnglish):
+class SearchHan(SearchCourse):
     """旋转位置 is indexed as 旋转, 转位 and 位置, and as each character; other words as in English.
 
     A query is split into pairs, and into a character where it stands alone.
     """
 
     lang = "zh"
+    also: Mapping[str, str] = {
+        "旋转位置编码": "RoPE",
+        "底数": "基数",
+        "插值": "内插",
+        "正弦位置编码": "正余弦 三角函数式",
+        "远近对比": "远程衰减",
+        "线性偏置": "ALiBi",
+    }
 
-    def split(self, input: str) -> list[str]:
+    def pieces(self, text: str) -> list[str]:
         """The words of a text."""
-        return [part for word in WORD.findall(input) for part in parts(word)]
+        return [part for word in WORD.findall(text) for part in parts(word)]
 
     def stem(self, word: str) -> str:
         """The term under which a word is indexed."""
         return word + MARK if ONLY_HAN.fullmatch(word) else super().stem(word)
 
     # What a page's title has in one piece counts more than what has the same pairs elsewhere.
-    js_splitter_code = rf"""
+    js_splitter_code = rf"""{SearchCourse.js_splitter_code}
 const ONLY_HAN = /^[{HAN}]+$/;
 
 var splitQuery = (query) =>
@@ -43,11 +52,6 @@ var splitQuery = (query) =>
 window.Stemmer = function () {{
   const english = new EnglishStemmer();
   this.stemWord = (word) => (ONLY_HAN.test(word) ? word + "{MARK}" : english.stemWord(word));
-}};
-
-Scorer.score = ([, title, , , score]) => {{
-  const query = new URLSearchParams(window.location.search).get("q").trim().toLowerCase();
-  return score + (title.toLowerCase().includes(query) ? Scorer.title : 0);
 }};
 """
 

@@ -10,6 +10,7 @@ from itertools import chain
 from typing import Any
 
 import words
+from docutils.nodes import make_id
 from links import LINK, PAGES, ROOT, outside_fences, target_of
 from words import Words
 
@@ -22,6 +23,8 @@ RELEASED = ROOT / "course_grading" / "blank_sheets"
 TRANSLATIONS = ROOT / "translations" / "zh"
 ROW = re.compile(r"^\| (\d\d) \| \[([^\]]+)\]\(notebooks/([^)]+)\)", re.MULTILINE)
 """A lesson in the table of the front page: its number, its name, its file."""
+MARKUP = re.compile(r"\[([^\]]*)\]\([^)]*\)|[`*$]")
+"""What is no part of a heading's text: a link's address, and marks."""
 ALONE = ("CHANGELOG.md", "CONTRIBUTING.md")
 """Texts that are English only."""
 
@@ -133,9 +136,23 @@ def anchors_of(english: str, translated: str) -> dict[str, str]:
 
 def headings(markdown: str) -> list[str]:
     """The anchors of all headings, in order."""
+    return [texts.anchor(title) for title in titles(markdown)]
+
+
+def ids(markdown: str) -> list[str]:
+    """The ids of headings as Sphinx makes them in English, a number for one that is not new."""
+    found: list[str] = []
+    for heading in titles(markdown):
+        id = make_id(MARKUP.sub(r"\1", heading))
+        found.append(id if id and id not in found else f"heading-{len(found)}")
+    return found
+
+
+def titles(markdown: str) -> list[str]:
+    """All headings, in order."""
     blocks = [block for block in texts.blocks(markdown) if block.kind == "text"]
     lines = chain.from_iterable(block.source.splitlines() for block in blocks)
-    return [texts.anchor(found[2]) for line in lines if (found := texts.HEADING.match(line))]
+    return [found[2] for line in lines if (found := texts.HEADING.match(line))]
 
 
 def with_anchors(markdown: str, file: str, anchors: Mapping[str, Mapping[str, str]]) -> str:

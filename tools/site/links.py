@@ -32,6 +32,11 @@ LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\[\]]*\])+)\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^(`{3,}).*?^\1`*$", re.MULTILINE | re.DOTALL)
 
 
+CELLS = re.compile(r"\[(\d\d)\]\(([^)\s]+\.ipynb)\)((?:(?!\]\()[^`\n]){1,80})`([a-z0-9-]+)`")
+"""A lesson by its number, and behind it the name of a cell."""
+NAME_CELLS = ("docs/questions.md", "docs/findings.md", "docs/claims.md")
+
+
 def outside_fences(markdown: str, change: Callable[[str], str]) -> str:
     """The Markdown with `change` made to everything but its blocks of code."""
     parts, end = [], 0
@@ -62,7 +67,14 @@ def with_page_links(markdown: str, file: str, source_address: str, words: Words 
             raise ValueError(f"{file} links to {target!r}, which does not exist: mend the link")
         return f"[{text}]({source_address.rstrip('/')}/{there})" if source_address else text
 
+    if file in NAME_CELLS:
+        markdown = to_cells(markdown)
     return outside_fences(markdown, lambda text: LINK.sub(rewritten, text))
+
+
+def to_cells(markdown: str) -> str:
+    """Markdown whose links to a lesson, if the name of a cell follows, lead to that cell."""
+    return CELLS.sub(r"[\1](\2#cell-\4)\3`\4`", markdown)
 
 
 def target_of(path: str, file: str) -> str:
@@ -71,10 +83,16 @@ def target_of(path: str, file: str) -> str:
 
 
 def link(text: str, page: str, file: str, words: Words, anchor: str = "") -> str:
-    """A link from the page of `file` to another page: as HTML, where that is English only."""
+    """A link from the page of `file` to another page.
+
+    It is HTML where that is English only, or where it leads to a cell, which Sphinx does not know.
+    """
     if words.folder and not in_both(page):
         address = f"{up_from(words.folder + PAGES[file])}{page}.html{anchor}"
         return f'<a href="{address}" hreflang="en">{text}</a>'
+    if anchor.startswith("#cell-"):
+        address = os.path.relpath(f"{page}.html", PurePosixPath(PAGES[file]).parent)
+        return f'<a href="{address}{anchor}">{text}</a>'
     return f"[{text}]({os.path.relpath(f'{page}.md', PurePosixPath(PAGES[file]).parent)}{anchor})"
 
 

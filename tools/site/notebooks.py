@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import base64
 import html
+import io
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
 from typing import Any
 
-from explorers import MIME, explorer_html
+import panels
+from explorers import MIME, explorer_html, has_frames
 from frames import is_drawn
 from links import PAGES, up_from, with_page_links
 from pictures import Pictures, english_alt, picture_html
+from PIL import Image
 from words import ENGLISH, Words
 
 from course_grading.sheets.notebooks import HINTS
@@ -49,13 +52,13 @@ def lesson(
     """The page of a lesson; `phrases` has what is said around its pictures, by the English."""
     blocks: list[str] = []
     for cell in notebook["cells"]:
+        if blocks:  # the title stands first
+            blocks.append(anchor(cell["id"]))
         if cell["cell_type"] == "markdown":
             blocks.append(with_page_links("".join(cell["source"]), file, source_address, words))
         else:
             source = "".join(cell["source"])
             closed = cell["metadata"].get("jupyter", {}).get("source_hidden")
-            if re.match("finding|claim", cell["id"]) or _is_finding(cell):
-                blocks.append(raw(f'<span id="{anchor(cell["id"])}"></span>'))
             blocks += closed_code(source, words) if closed else [code(source)]
             said = [
                 block
@@ -83,11 +86,7 @@ def answer(blocks: Sequence[str], words: Words) -> list[str]:
 
 def anchor(cell_id: str) -> str:
     """Where a link to a cell leads on its lesson's page."""
-    return f"cell-{cell_id}"
-
-
-def _is_finding(cell: Cell) -> bool:
-    return any("text/markdown" in output.get("data", {}) for output in cell["outputs"])
+    return raw(f'<span id="cell-{cell_id}"></span>')
 
 
 def closed_code(source: str, words: Words) -> list[str]:
@@ -136,13 +135,15 @@ def output_block(
         if not about.get("alt"):
             raise ValueError(f"{file}, cell {cell_id}: a picture needs an alternative text")
         name = page.rpartition("/")[2]
-        if MIME in output["metadata"] and is_drawn(name):
+        if MIME in output["metadata"] and is_drawn(name) and has_frames(name, cell_id):
             still = f"{up_from(page)}{pictures.save(picture)}"
             frames = f"{up_from(page)}frames"
             place = (name, cell_id, still, about["alt"], frames)
             return raw(explorer_html(*place, words=words, said=phrases))
-        doors = narrow(english_alt(about))
-        return raw(picture_html(picture, about["alt"], page, pictures, doors))
+        narrow = narrow_doors_of(english_alt(about)), 2
+        if not narrow[0]:
+            narrow = below_each_other(picture), 1
+        return raw(picture_html(picture, about["alt"], page, pictures, *narrow))
     if "text/markdown" in data:
         return finding("".join(data["text/markdown"]), file, source_address, words)
     if set(data) == {"text/plain"} and "it/s]" in "".join(data["text/plain"]):
@@ -168,8 +169,19 @@ def finding(shown: str, file: str, source_address: str, words: Words) -> str:
 
 
 @cache
-def narrow(alt: str) -> bytes:
-    """The picture of the doors as a phone shows it; nothing for other pictures, which scroll.
+def below_each_other(picture: bytes) -> bytes:
+    """A picture with its panels below each other, for a phone; nothing if it has but one."""
+    stacked = panels.stacked(Image.open(io.BytesIO(picture)))
+    if stacked is None:
+        return b""
+    file = io.BytesIO()
+    stacked.save(file, "PNG")
+    return file.getvalue()
+
+
+@cache
+def narrow_doors_of(alt: str) -> bytes:
+    """The picture of the doors as a phone shows it; nothing for other pictures.
 
     `alt` is the English alternative text, which says what is marked.
     """
@@ -190,6 +202,8 @@ def sheet(
     blocks: list[str] = []
     for cell in notebook["cells"]:
         source, id = "".join(cell["source"]), cell["id"]
+        if blocks and not id.startswith(HINTS):
+            blocks.append(anchor(id))
         if cell["cell_type"] == "markdown":
             blocks.append(with_page_links(source, file, source_address, words))
             if id == "title":

@@ -52,11 +52,11 @@ def size(picture: bytes) -> tuple[int, int]:
 
 
 def picture_html(
-    picture: bytes, alt: str, page: str, pictures: Pictures, narrow: bytes = b""
+    picture: bytes, alt: str, page: str, pictures: Pictures, narrow: bytes = b"", dots: int = 1
 ) -> str:
     """A figure for `page`. Its size is given, so that nothing moves when it arrives.
 
-    `narrow` is what a phone shows in its place, drawn with two pixels for one of the page.
+    `narrow` is what a phone shows in its place, with so many dots for a pixel of the page.
     """
     width, height = size(picture)
     image = (
@@ -65,10 +65,10 @@ def picture_html(
         'loading="lazy" decoding="async">'
     )
     if narrow:
-        width, height = (side // 2 for side in size(narrow))
+        width, height = (side // dots for side in size(narrow))
         source = (
-            f'<source media="(max-width: 40em)" srcset="{up_from(page)}{pictures.save(narrow)} 2x" '
-            f'width="{width}" height="{height}">'
+            f'<source media="(max-width: 40em)" width="{width}" height="{height}" '
+            f'srcset="{up_from(page)}{pictures.save(narrow)} {dots}x">'
         )
         image = f"<picture>{source}{image}</picture>"
     return f'<figure class="picture">{image}</figure>'

@@ -13,8 +13,9 @@ import reference
 from front import course_map, first_page, place_of_map, title
 from languages import Edition
 from links import PAGES, ROOT, outside_fences, with_page_links
+from models import rows_of_models
 from pictures import Pictures, picture_html
-from words import Words
+from words import ENGLISH, Words
 
 from course_grading.specs import EXERCISES
 from notebooks import lesson, raw, sheet
@@ -38,6 +39,9 @@ TO_LOOK_UP = [
 ABOUT = ["docs/install", "docs/trouble", "docs/grading", "docs/teaching", "docs/exercises"]
 IN_ENGLISH = "---\nenglish: true\n---\n"
 """The head of a page that is English in the Chinese edition."""
+ANCHORS = "---\nanchors: {}\n---\n"
+"""The head of a translated page: the ids of its headings, which are those of the English page."""
+HEAD = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 PICTURE = re.compile(r"^!\[([^\]]*)\]\(([^)\s]+)\)$", re.MULTILINE)
 
 
@@ -78,13 +82,21 @@ def pages(
         texts[PAGES[file]] = text_page(text, file, source_address, pictures, edition.words)
     for table in links.EVIDENCE:
         texts[PAGES[table]] = evidence.with_links(texts[PAGES[table]], table, edition.words)
+    texts["docs/findings"] = evidence.cards(texts["docs/findings"])
+    texts["docs/models"] = rows_of_models(texts["docs/models"])
     doors = course_map(lessons, pictures, edition.words, edition.names())
-    first = first_page(texts["index"], place_of_map(english.texts["README.md"]), doors)
+    readme = english.texts["README.md"]
+    place = place_of_map(readme)
+    first = first_page(texts["index"], place, doors)
     texts["index"] = f"{first}\n{contents(edition)}"
     if edition.words.folder:
         for file in [*edition.texts, *edition.notebooks]:
-            if not edition.is_begun(file):
-                texts[PAGES[file]] = IN_ENGLISH + texts[PAGES[file]]
+            begun = edition.is_begun(file)
+            there = english.texts.get(file) or languages.markdown_of(english.notebooks[file])
+            if file == "README.md":
+                there = first_page(readme, place, f"## {ENGLISH.map_title}")
+            head = ANCHORS.format(" ".join(languages.ids(there))) if begun else IN_ENGLISH
+            texts[PAGES[file]] = head + texts[PAGES[file]]
     return texts
 
 

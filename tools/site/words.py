@@ -21,6 +21,11 @@ class Words(NamedTuple):
     title: str
     captions: tuple[str, str, str, str, str]
     """Of the table of contents: lessons, exercises, measured, to look up, about the course."""
+    contents: str
+    on_this_page: str
+    other_language: str
+    """Names of parts of a page, for readers of screens."""
+    search: str
     only_english: str
     in_english: str
     """The name of a page that is not begun, in a list."""
@@ -61,6 +66,10 @@ ENGLISH = Words(
     english="",
     title="Where Am I?",
     captions=("Lessons", "Exercises", "Measured", "To look up", "About the course"),
+    contents="All pages",
+    on_this_page="On this page",
+    other_language="This page in another language",
+    search="Search",
     only_english="",
     in_english="{name}",
     english_pages={},
@@ -95,6 +104,8 @@ ENGLISH = Words(
         "code": "Code or output",
         "table": "Table, formula or picture",
         "picture": "Picture",
+        "whole": "The whole picture",
+        "filter": "Find a row",
         "showCode": "Show all code",
         "hideCode": "Hide the code of pictures and checks",
         "showAnswers": "Show all answers",
@@ -113,6 +124,10 @@ CHINESE = Words(
     english=' lang="en"',
     title="我在哪里？",
     captions=("课程", "练习", "测量", "查阅", "关于本课程"),
+    contents="全部页面",
+    on_this_page="本页目录",
+    other_language="本页的其他语言",
+    search="搜索",
     only_english="只有英文的页面",
     in_english="{name}（英文）",
     english_pages={
@@ -173,6 +188,8 @@ CHINESE = Words(
         "code": "代码或输出",
         "table": "表格、公式或图",
         "picture": "图",
+        "whole": "看整张图",
+        "filter": "在表中查找",
         "showCode": "显示全部代码",
         "hideCode": "收起画图和检查的代码",
         "showAnswers": "显示全部答案",

@@ -53,6 +53,7 @@
     const explorer = JSON.parse(figure.querySelector("script").textContent);
     const inputs = [...figure.querySelectorAll("[data-control]")];
     const image = figure.querySelector("img");
+    const phone = matchMedia("(max-width: 40em)"); // it has frames with panels below each other
     const note = figure.querySelector(".explorer-note");
     const spoken = figure.querySelector(".explorer-spoken");
     const pictures = new Map(); // by name: a promise of a picture that is ready to be shown
@@ -61,7 +62,8 @@
     let showing = false;
     let speaking = 0;
 
-    function fetched(name) {
+    function fetched({ frame }) {
+      const name = explorer.narrow && phone.matches ? `narrow/${frame}` : frame;
       if (!pictures.has(name)) {
         const picture = new Image();
         picture.src = figure.dataset.frames + name;
@@ -106,13 +108,14 @@
       while (shown !== chosen) {
         const next = chosen;
         try {
-          const source = await fetched(next.frame);
+          const source = await fetched(next);
           if (next !== chosen) continue;
+          figure.querySelector("source")?.remove();
           image.src = source;
           image.alt = next.alt;
           image.lang = "en"; // the first may have been translated
-          image.width = next.width;
-          image.height = next.height;
+          const narrow = phone.matches && explorer.narrow;
+          [image.width, image.height] = narrow || [next.width, next.height];
           shown = next;
           say(note.textContent);
         } catch {
@@ -143,7 +146,7 @@
       explorer.controls.forEach(({ values }, control) => {
         for (const place of [shown.at[control] - 1, shown.at[control] + 1]) {
           if (place in values) {
-            fetched(nearest(explorer, shown, control, place).frame).catch(() => {});
+            fetched(nearest(explorer, shown, control, place)).catch(() => {});
           }
         }
       });

@@ -17,6 +17,55 @@ function reachable() {
 reachable();
 addEventListener("resize", reachable);
 
+// A picture that is wider than the screen fades at its edge, and a tap shows the whole of it.
+for (const box of document.querySelectorAll("figure.picture, .explorer-picture")) {
+  const image = box.querySelector("img");
+  const whole = document.createElement("a");
+  whole.className = "whole";
+  whole.textContent = WORDS.whole;
+  whole.lang = document.documentElement.lang;
+  const look = () => {
+    whole.href = image.currentSrc || image.src;
+    whole.hidden = box.scrollWidth <= box.clientWidth;
+    box.classList.toggle("cut", box.scrollLeft + box.clientWidth < box.scrollWidth - 8);
+  };
+  box.after(whole);
+  box.addEventListener("scroll", look);
+  box.addEventListener("click", ({ target }) => {
+    if (!whole.hidden && !target.closest("a")) whole.click();
+  });
+  image.addEventListener("load", look);
+  new ResizeObserver(look).observe(box);
+  look();
+}
+
+// The other language opens where one was reading: cells and headings have the same names in both.
+const PLACES = "article section[id], article [id^=cell-]";
+for (const link of document.querySelectorAll("a.language")) {
+  link.addEventListener("click", () => {
+    const above = [...document.querySelectorAll(PLACES)].filter(
+      (one) => one.getBoundingClientRect().top < 100,
+    );
+    link.hash = scrollY > 200 && above.length ? above[above.length - 1].id : "";
+  });
+}
+
+// A long table of rows can be searched.
+for (const table of document.querySelectorAll("table.rows")) {
+  const field = document.createElement("input");
+  field.type = "search";
+  field.className = "filter";
+  field.placeholder = WORDS.filter;
+  field.setAttribute("aria-label", WORDS.filter);
+  field.addEventListener("input", () => {
+    const asked = field.value.trim().toLowerCase();
+    for (const row of table.tBodies[0].rows) {
+      row.hidden = !row.textContent.toLowerCase().includes(asked);
+    }
+  });
+  table.before(field);
+}
+
 // Print shows the hints as they are on the screen, every picture, seen or not, and every answer.
 const answers = document.querySelectorAll("details.answer");
 let waiting = [];
