@@ -36,6 +36,13 @@ def home(name: str) -> Path:
     return checkout / name if (checkout / "Makefile").exists() else Path(name)
 
 
+def count(text: str) -> int:
+    """An argument that is a whole number from 1 on."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 1 on, got {text}")
+    return int(text)
+
+
 def folder_for(name: str, folder: Path) -> Path:
     """The path of a file to be written. Raises CourseError if its folder does not exist."""
     if not folder.is_dir():

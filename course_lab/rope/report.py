@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-import torch
-from torch import Tensor
-
 from course_lab.rope.layer_groups import FURTHEST, LayerGroup, reach
 from course_lab.rope.tables import Table
+
+MOST_RANGES = 40
+"""Layers, or several in a row, that are written out where no pattern says which they are."""
 
 
 def report(group: LayerGroup) -> Iterator[str]:
@@ -30,7 +30,7 @@ def report(group: LayerGroup) -> Iterator[str]:
 
 
 def _rotation(group: LayerGroup, table: Table) -> Iterator[str]:
-    pairs = len(table.frequencies)
+    pairs = len(table.after)
     turned = "" if 2 * pairs == table.head_dim else f", {2 * pairs} of them turned"
     yield f"  head of {table.head_dim} numbers{turned}, {pairs} pairs, base {whole(table.base)}"
     if table.sections:
@@ -42,13 +42,13 @@ def _rotation(group: LayerGroup, table: Table) -> Iterator[str]:
             "" if times == 1 else
             f", {times:g} times the {whole(table.original_length)} in which turns are counted"
         )  # fmt: skip
-    yield "  pairs " + "; ".join(f"{what}: {which}" for what, which in groups(group).items())
+    yield "  pairs " + "; ".join(f"{what}: {which}" for what, which in groups(table).items())
     factor = table.attention_factor
     yield f"  attention factor {factor:.4g}: scores are multiplied by {factor**2:.4g}"
     if len(table.sections) < 2:
-        before = _at_least(reach(table.plain))
-        slowed = not torch.equal(table.plain, table.frequencies)
-        after = f", of the pairs as slowed {_at_least(reach(table.frequencies))}" if slowed else ""
+        before, after = _at_least(reach(table.before)), ""
+        if table.is_slowed:
+            after = f", of the pairs as slowed {_at_least(reach(table.after))}"
         yield f"  reach of the base {before} tokens{after}"
 
 
@@ -61,33 +61,41 @@ def axis_names(count: int) -> tuple[str, ...]:
 
 def table_of_pairs(group: LayerGroup) -> Iterator[str]:
     """A line for each pair of a group that rotates."""
-    axes = group.table.axes if group.table else ()
-    names = axis_names(len(group.table.sections)) if group.table else ()
+    table = group.table
+    if table is None:
+        return
+    axes, names = table.axes, axis_names(len(table.sections))
     head = f"  {'pair':>4} {'wavelength':>14} {'turns':>10} {'slowed by':>10} {'turns then':>11}"
     yield f"{head}  axis" if axes else head
-    frequencies, turned = group.frequencies, group.turns
-    length = group.table.length if group.table else None
-    plain = group.table.plain if group.table else frequencies
-    for pair, wave in enumerate(2 * math.pi / plain):
-        slowed = float(group.slowed[pair])
+    of_pairs = zip(table.before, table.after, table.slowed, strict=True)
+    for pair, (plain, pace, slowed) in enumerate(of_pairs):
         by = f"{slowed:10.3f}" if slowed < math.inf else "    stands"
-        before = "" if turned is None else f"{turned[pair]:10,.2f}"
-        then = "" if length is None else f"{length * frequencies[pair] / (2 * math.pi):11,.2f}"
+        before, then = (
+            "" if length is None else f"{length * one / (2 * math.pi):,.2f}"
+            for length, one in ((table.original_length, plain), (table.length, pace))
+        )
+        wave = 2 * math.pi / plain
         line = f"  {pair:4} {wave:14,.1f} {before:>10} {by} {then:>11}".replace(",", " ")
         yield f"{line}  {names[axes[pair]]}" if axes else line.rstrip()
 
 
-def groups(group: LayerGroup) -> dict[str, str]:
+def groups(table: Table) -> dict[str, str]:
     """Which pairs are kept, blended, slowed or stand still, as ranges: {"kept": "0 to 28"}."""
-    slowed = group.slowed
-    most = slowed[slowed < math.inf].max()
-    kept, full = slowed < 1 + 1e-9, torch.isclose(slowed, most) & (most > 1 + 1e-9)
-    still = slowed == math.inf
-    named = {
-        "kept": kept, "slowed in between": ~kept & ~full & ~still,
-        f"slowed by {most:g}": full, "standing still": still,
+    most = max((one for one in table.slowed if one < math.inf), default=1.0)
+    found: dict[str, list[int]] = {
+        "kept": [], "slowed in between": [], f"slowed by {most:g}": [], "standing still": [],
     }  # fmt: skip
-    return {what: _ranges(which) for what, which in named.items() if which.any()}
+    kept, between, full, still = found.values()
+    for pair, slowed in enumerate(table.slowed):
+        if slowed < 1 + 1e-9:
+            kept.append(pair)
+        elif slowed == math.inf:
+            still.append(pair)
+        elif math.isclose(slowed, most, rel_tol=1e-5):
+            full.append(pair)
+        else:
+            between.append(pair)
+    return {what: ", ".join(_ranges(pairs)) for what, pairs in found.items() if pairs}
 
 
 def numbers(layers: Sequence[int], total: int) -> str:
@@ -98,25 +106,33 @@ def numbers(layers: Sequence[int], total: int) -> str:
         return f"layer {layers[0]} of {total}"
     step = layers[1] - layers[0]
     even = all(after - before == step for before, after in pairwise(layers))
+    ranges = list(_ranges(layers))
     if len(layers) > 3 and step > 1 and even:
-        said = f"{layers[0]}, {layers[1]}, ... {layers[-1]}"
-    else:
-        which = torch.zeros(total, dtype=torch.bool)
-        which[list(layers)] = True
-        ranges = _ranges(which).split(", ")
-        said = ", ".join(ranges if len(ranges) < 6 else [*ranges[:3], f"... {ranges[-1]}"])
-    return f"layers {said} ({len(layers)} of {total})"
+        ranges = [*ranges[:2], f"... {ranges[-1]}"]
+    elif len(ranges) > 5 and _in_periods(layers, total):
+        ranges = [*ranges[:3], f"... {ranges[-1]}"]
+    elif len(ranges) > MOST_RANGES:
+        left = len(ranges) - MOST_RANGES
+        ranges = [*ranges[:MOST_RANGES], f"and {left} more places (--json has all)"]
+    return f"layers {', '.join(ranges)} ({len(layers)} of {total})"
 
 
-def _ranges(which: Tensor) -> str:
-    """The numbers at which `which` is true: "0 to 28, 31"."""
-    true = which.nonzero().flatten().tolist()
-    starts = [n for n in true if n - 1 not in true]
-    ends = [n for n in true if n + 1 not in true]
-    return ", ".join(
-        f"{start} to {end}" if end > start else str(start)
-        for start, end in zip(starts, ends, strict=True)
+def _in_periods(layers: Sequence[int], total: int) -> bool:
+    """Whether the first few layers say which of all the others there are: a pattern comes again."""
+    there = set(layers)
+    return any(
+        all((n in there) == (n + period in there) for n in range(total - period))
+        for period in range(1, total // 2 + 1)
     )
+
+
+def _ranges(numbers: Sequence[int]) -> Iterator[str]:
+    """Ascending numbers, those in a row together: "0 to 28", "31"."""
+    start = 0
+    for n, number in enumerate(numbers):
+        if n + 1 == len(numbers) or numbers[n + 1] > number + 1:
+            yield f"{numbers[start]} to {number}" if n > start else f"{number}"
+            start = n + 1
 
 
 def whole(number: float) -> str:

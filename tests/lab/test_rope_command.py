@@ -61,8 +61,8 @@ def test_a_config_full_of_faults_takes_twelve_lines_too_and_each_has_its_remedy(
 
 def test_what_a_practitioner_asks_first_stands_in_the_lines(capsys):
     printed = said(capsys, CONFIGS / "qwen2.5-7b-128k.json")
-    for words in ("all 28 layers: rotated, base 1 000 000", "trained on 32 768 tokens",
-                  "stretched to 131 072, by YaRN (yarn), factor 4",
+    for words in ("all 28 layers: rotated, base 1 000 000", "made for 131 072 tokens",
+                  "trained on 32 768, stretched by YaRN (yarn), factor 4",
                   "pairs kept: 0 to 23; slowed in between: 24 to 39; slowed by 4: 40 to 63",
                   "attention factor 1.139, scores times 1.296"):  # fmt: skip
         assert words in printed
@@ -111,7 +111,8 @@ def test_programs_get_the_advice_and_the_differences(capsys):
     assert advised["entries"]["text_config"]["max_position_embeddings"] == 524_288
     assert set(advised["commands"]) == {"vllm", "sglang", "llama.cpp"}
     nothing = json.loads(said(capsys, one, "--json", "--for", "500"))["advice"]
-    assert nothing["entries"] is None
+    assert nothing["entries"] is None and nothing["works"] == "yes"
+    assert advised["works"] == "after a stretch"
     both = json.loads(said(capsys, one, other, "--json"))
     assert both["other"]["name"] == "qwen2-vl-7b"
     assert "pairs by axis: 24 + 20 + 20 and 16 + 24 + 24" in both["differences"]

@@ -63,8 +63,7 @@ def page() -> str:
         read = reading(CONFIGS / f"{name}.json")
         words = "\n".join(line.words for line in summary(read))
         parts.append(f"```text\n{words}\n```\n\n![{_alt(read)}](course-rope-{name}.png)\n")
-    groups = reading(CONFIGS / f"{STRETCHED}.json").groups
-    said = "\n".join(advice(groups, LENGTH))
+    said = "\n".join(advice(reading(CONFIGS / f"{STRETCHED}.json"), LENGTH))
     parts.append(
         f"## A longer text\n\n`course rope {STRETCHED}.json --for {LENGTH}` prints, besides:\n\n"
         f"```text\n{said}\n```\n\n[Serving](serving.md) has what engines did with such entries.\n"
