@@ -350,7 +350,9 @@ def test_turns_are_counted_in_the_length_that_is_given(read, capsys):
     [rope] = read(original_length=2048, rope_scaling={"type": "linear", "factor": 2.0})
     assert rope.turns[0] == pytest.approx(2048 / (2 * math.pi)) and not notes([rope])
     assert rope_report.groups(rope.table) == {"slowed by 2": "0 to 31"}
-    assert layers_and_pairs([rope], "Slowed").axes[1].get_ylim()[1] > 2
+    panel = layers_and_pairs([rope], "Slowed").axes[1]
+    assert panel.get_ylim()[1] > 2
+    assert panel.get_title(loc="left") == "32 of 32 pairs are slowed, by up to 2"
 
 
 def advised(name, length):

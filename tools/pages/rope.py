@@ -31,6 +31,10 @@ with the name of its model.
 | `--part KEY` | another network of the file, such as `vision_config` |
 | `--picture FILE` | draws it |
 
+Two words have one meaning each. A model is *made for* the length that it reads as its config
+stands, a stretch in it included. It was *trained on* the length before that stretch; without a
+stretch the two are the same. Pairs whose frequencies change are *slowed*, all others *kept*.
+
 ## Six published configs
 """
 AS_JSON = """\
@@ -49,7 +53,8 @@ or changes its meaning, and new keys may come without.
 `attention_factor`, `temperature`, `sections`, `axes`, `plain` and `frequencies` (radians per \
 position for each pair, before and after a stretch), `parameters` (as in the file) |
 | `warnings` | each with its `remedy` |
-| `advice` | with `--for`: `said`, `entries`, `remove`, `commands`, `frequencies` |
+| `advice` | with `--for`: `works` (yes, after the limit is raised, after a stretch, unknown, no), \
+`why`, `said`, `entries`, `remove`, `commands`, `frequencies` |
 | `other`, `differences` | with two configs |
 
 It holds what `course_lab.rope.read` gives in Python.
