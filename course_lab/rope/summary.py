@@ -25,6 +25,9 @@ NAMES = {
     "proportional": "the ladder of the whole head (proportional)",
 }  # fmt: skip
 
+LATER = ("dynamic", "longrope", "proportional")
+"""Types that slow pairs in longer texts alone, or none."""
+
 
 class Line(NamedTuple):
     """A line, and what it is: "head", "text" or "warning"."""
@@ -125,6 +128,8 @@ def _length(table: Table) -> str:
     )  # fmt: skip
     if table.length and table.original_length and table.length > table.original_length:
         made += f": trained on {whole(table.original_length)}"
+    if not table.is_slowed and table.kind not in LATER:
+        return f"{made}, not stretched: rope_type {table.kind!r} slows no pair here"
     return f"{made}, stretched by {NAMES.get(table.kind, repr(table.kind))}{by}{scores}"
 
 
