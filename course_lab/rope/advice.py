@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from course_lab.rope.config import Reading
 from course_lab.rope.engines import ENGINES, flags
 from course_lab.rope.plan import Plan, Works, plan
-from course_lab.rope.prices import prices, unread
+from course_lab.rope.prices import paid, prices, unread
 from course_lab.rope.report import whole
 from course_lab.rope.tables import Table
 
@@ -108,7 +108,8 @@ def _own_price(read: Reading) -> Iterator[str]:
         return
     factor = own[0].place.given.get("factor") or 1.0
     yield (
-        f"its own YaRN by {factor:g} is on for texts of every length. If the model was not trained "
-        f"with it, take it out while texts fit into {whole(own[0].original_length or 0)} tokens:"
+        f"price: its own YaRN by {factor:g} holds for texts of every length. If the model was "
+        "trained with it, leave it. If it was added for long texts, remove it while texts fit into "
+        f"{whole(own[0].original_length or 0)} tokens; such texts became dearer in"
     )
-    yield from prices(factor)
+    yield from paid(factor)

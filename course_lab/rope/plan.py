@@ -43,6 +43,8 @@ class Need(NamedTuple):
     words: str
     after: Table | None = None
     """Their table, stretched."""
+    reach: float = math.inf
+    """Tokens that they are made for; infinity where no length is too much."""
 
 
 @dataclass
@@ -84,14 +86,15 @@ class Plan:
 
 def plan(read: Reading, length: int) -> Plan:
     """What to do with each kind of layer, and what to write."""
-    made, order = Plan(length), list(Works)
+    made = Plan(length)
     needs = [(group, need) for group in read.groups if (need := _need(read, group, length))]
-    if not needs:
+    if needs:  # the layers that need most decide, and of several those that reach least far
+        _, worst = max(needs, key=lambda of: (list(Works).index(of[1].works), -of[1].reach))
+        made.works, made.why = worst.works, worst.words
+    else:
         made.why = "no layer has positions that could run out"
     for group, need in needs:
         made.said.append(f"{numbers(group.layers, group.total)}: {need.words}")
-        if order.index(need.works) > order.index(made.works) or not made.why:
-            made.works, made.why = need.works, need.words
         if need.after:
             made.stretched[need.after.place.layer_type] = need.after
             made.said.append(f"  then pairs {_pairs(need.after)}")
@@ -151,8 +154,9 @@ def _of_rotated(group: LayerGroup, table: Table, length: int) -> Need:
         return Need(Works.UNKNOWN, unknown)
     if length <= table.length:
         is_longer = table.is_slowed or table.length > table.original_length
-        how = f"by its own {table.kind}" if is_longer else "unstretched"
-        return Need(Works.YES, f"made for {whole(table.length)} tokens, {how}")
+        how = f"stretched by its own {table.kind!r}" if is_longer else "unstretched"
+        words = f"made for {whole(table.length)} tokens, {how}"
+        return Need(Works.YES, words, reach=table.length)
     if refusal := _no_start(table):
         return Need(Works.NO, refusal)
     after = _stretched(table, length)

@@ -25,9 +25,19 @@ def prices(factor: float | None) -> Iterator[str]:
     if factor is None:
         yield "price: no stretch by this rule was measured here; compare losses on your texts"
         return
-    yield from too_far(factor)
+    yield from _too_far(factor)
     yield "price: YaRN holds for every text (dynamic and longrope wait for long ones). On texts"
     yield "that need no stretch, these models paid more than unstretched:"
+    yield from paid(factor)
+    longer = ", ".join(f"by {by}: {long:+.2f}" for by, (_, long) in RELEASED.items())
+    yield (
+        f"gain: at twice its length {MODEL} paid, against the same tokens within its length, "
+        f"{longer}, unstretched: {UNSTRETCHED:+.2f} nats per token"
+    )
+
+
+def paid(factor: float) -> Iterator[str]:
+    """By how much texts that need no stretch became dearer, in models that were measured."""
     said = ", ".join(f"by {by}: {short:.2f} nats{_bits(short)}" for by, (short, _) in
                      RELEASED.items())  # fmt: skip
     yield f"  {MODEL}, trained on 8 192 tokens (lesson 16), {said} per token"
@@ -37,14 +47,9 @@ def prices(factor: float | None) -> Iterator[str]:
         f"  three small models, trained on 128 bytes (lesson 15), by {at}: {least:.2f} to "
         f"{most:.2f} bits ({_nats(least)} to {_nats(most)} nats) per byte"
     )
-    longer = ", ".join(f"by {by}: {long:+.2f}" for by, (_, long) in RELEASED.items())
-    yield (
-        f"gain: at twice its length {MODEL} paid, against the same tokens within its length, "
-        f"{longer}, unstretched: {UNSTRETCHED:+.2f} nats per token"
-    )
 
 
-def too_far(factor: float) -> Iterator[str]:
+def _too_far(factor: float) -> Iterator[str]:
     """A word on a factor beyond those that were measured."""
     most, small = max(RELEASED), max(SMALL)
     if factor > small:

@@ -201,7 +201,7 @@ def test_a_model_that_reaches_further_than_its_config_says_has_its_limit_raised(
     )
     said = "\n".join(said)
     assert "--max-model-len 131072" in said and "--override-kv" in said
-    assert "its own YaRN by 4 is on for texts of every length" in said and "by 4: 0.11" in said
+    assert "its own YaRN by 4 holds for texts of every length" in said and "by 4: 0.11" in said
 
 
 @pytest.mark.parametrize("engine", ["transformers", "vllm", "sglang", "llama.cpp"])
@@ -293,6 +293,14 @@ VERDICTS = {
     ("jamba-v0.1", 1 << 20): (
         Works.AFTER_LIMIT,
         "only after max_position_embeddings is raised; no pair needs another pace",
+    ),
+    ("gemma-3-4b", 100_000): (
+        Works.YES,
+        "yes; made for 131 072 tokens, stretched by its own 'linear'",
+    ),
+    ("gpt-oss-20b", 100_000): (
+        Works.YES,
+        "yes; made for 131 072 tokens, stretched by its own 'yarn'",
     ),
     ("bloom-560m", 100_000): (Works.YES, "yes; nothing to stretch: a bias that falls"),
 }

@@ -364,7 +364,7 @@ def advised(name, length):
     [
         ("llama-7b", 100_000, "YaRN by 49"),
         ("llama-7b", 2048, "as it stands: yes; made for 2 048 tokens, unstretched"),
-        ("llama-3.1-8b", 100_000, "made for 131 072 tokens, by its own llama3"),
+        ("llama-3.1-8b", 100_000, "made for 131 072 tokens, stretched by its own 'llama3'"),
         ("llama-3.1-8b", 200_000, "Llama 3's rule by 12.5 in place of 8, from the 8 192"),
         ("gpt-oss-20b", 200_000, "layers with a window take the same entries, too"),
         ("gemma-3-4b", 100_000, "a query sees 1 024 tokens, however long the text"),
