@@ -78,7 +78,12 @@ def run(parser: argparse.ArgumentParser, argv: list[str] | None = None) -> int:
     arguments = parser.parse_args(argv)
     _end_as_ctrl_c_does()
     try:
-        return int(arguments.run(arguments))
+        status = int(arguments.run(arguments))
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:  # who reads has read enough, as `| head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
     except KeyboardInterrupt:
         _complain("stopped")
         sys.stdout.flush()

@@ -15,7 +15,7 @@ from course_lab.figures.plots import numbers
 from course_lab.figures.style import figure
 from course_lab.rope.layer_groups import LayerGroup
 from course_lab.rope.real_configs import MODELS
-from course_lab.rope.report import axis_names, whole
+from course_lab.rope.words import axis_names, whole
 from course_lib.encodings import by_parts, interpolated, ntk_aware, yarn
 
 

@@ -8,8 +8,8 @@ from course_lab.rope.config import Reading
 from course_lab.rope.engines import ENGINES, flags
 from course_lab.rope.plan import Plan, Works, plan
 from course_lab.rope.prices import paid, prices, unread
-from course_lab.rope.report import whole
 from course_lab.rope.tables import Table
+from course_lab.rope.words import whole
 
 __all__ = ["ENGINES", "advice"]
 

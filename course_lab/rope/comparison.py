@@ -8,9 +8,9 @@ from typing import Any
 
 from course_lab.rope.config import Reading
 from course_lab.rope.layer_groups import LayerGroup
-from course_lab.rope.report import groups, numbers, whole
 from course_lab.rope.summary import said
 from course_lab.rope.tables import Table
+from course_lab.rope.words import numbers, pairs_by_pace, whole
 
 HOW_READ = ("read as", "model_type", "without model_type")
 SAID = 4
@@ -113,7 +113,7 @@ def _of_pairs(mine: Table, theirs: Table, one: Reading, other: Reading) -> Itera
         f"{min(rates):.3g} to {max(rates):.3g} times as fast as in {one.name}"
     )
     for name, table in ((one.name, mine), (other.name, theirs)):
-        yield f"pairs of {name}: {'; '.join(f'{a} {b}' for a, b in groups(table).items())}"
+        yield f"pairs of {name}: {pairs_by_pace(table)}"
 
 
 def _said(what: str, one: Reading, other: Reading) -> Iterator[str]:

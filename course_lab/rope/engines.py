@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from course_lab.rope.ladders import ORIGINAL
-from course_lab.rope.report import whole
 from course_lab.rope.tables import Table
+from course_lab.rope.words import whole
 
 ENGINES = ("transformers", "vllm", "sglang", "llama.cpp")
 LIMITS = {"vllm": "--max-model-len", "sglang": "--context-length", "llama.cpp": "--ctx-size"}

@@ -17,9 +17,8 @@ from course_lab.rope.config import Reading
 from course_lab.rope.engines import Recipe, commands
 from course_lab.rope.ladders import ORIGINAL, TYPES, stretched
 from course_lab.rope.layer_groups import LayerGroup
-from course_lab.rope.report import groups as pairs_of
-from course_lab.rope.report import numbers, whole
 from course_lab.rope.tables import Table
+from course_lab.rope.words import numbers, pairs_by_pace, whole
 
 KEPT = ("partial_rotary_factor", "mrope_section", "mrope_interleaved", "llama_4_scaling_beta")
 """Parameters that are no matter of a stretch."""
@@ -116,8 +115,7 @@ def _limit_is_below(read: Reading, length: int) -> bool:
 
 
 def _pairs(after: Table) -> str:
-    said = "; ".join(f"{what}: {which}" for what, which in pairs_of(after).items())
-    factor = after.attention_factor
+    said, factor = pairs_by_pace(after), after.attention_factor
     scores = f"; attention factor {factor:.4g}, scores times {factor**2:.4g}"
     return said + (scores if factor != 1 else "")
 

@@ -9,8 +9,8 @@ from course_lab.rope.config import Reading
 from course_lab.rope.known import release
 from course_lab.rope.layer_groups import LayerGroup
 from course_lab.rope.remedies import remedy
-from course_lab.rope.report import axis_names, groups, numbers, whole
 from course_lab.rope.tables import Table
+from course_lab.rope.words import axis_names, numbers, pairs_by_pace, seen, whole
 
 MOST = 12
 """Lines, while there is only one kind of layer."""
@@ -80,10 +80,7 @@ def _group(group: LayerGroup, before: Sequence[Table]) -> Iterator[str]:
     where = numbers(group.layers, group.total)
     if group.name and len(group.layers) != group.total:
         where += f", {group.name}"
-    window = ""
-    if group.window:
-        seen = "its own chunk of" if group.name == "chunked_attention" else "the last"
-        window = f"; each query sees {seen} {whole(group.window)} tokens"
+    window = f"; each query sees {seen(group)}" if group.window else ""
     if not group.table:
         yield f"{where}: {group.words}{window}"
         return
@@ -97,8 +94,7 @@ def _group(group: LayerGroup, before: Sequence[Table]) -> Iterator[str]:
         return
     yield f"  {_length(table)}{window}"
     if table.is_slowed:
-        which = "; ".join(f"{what}: {pairs}" for what, pairs in groups(table).items())
-        yield f"  pairs {which}"
+        yield f"  pairs {pairs_by_pace(table)}"
     if table.sections:
         names = axis_names(len(table.sections))
         of_axes = ", ".join(f"{n} {name}" for name, n in zip(names, table.sections, strict=True))

@@ -3,6 +3,8 @@
 import json
 import os
 import pty
+import subprocess
+import sys
 
 import pytest
 import torch
@@ -157,6 +159,15 @@ def test_colours_are_for_terminals_alone(config, capsys, monkeypatch):
         with os.fdopen(ours, "rb", buffering=0) as terminal:
             printed = "".join(part.decode() for part in iter(lambda: what_came(terminal), b""))
         assert (COLOURS["warning"] in printed) == (no_colour is None)
+
+
+def test_a_reader_that_has_read_enough_is_no_error():
+    call = [sys.executable, "-m", "course_grading.cli", "rope", str(CONFIGS / "llama-7b.json")]
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(call, stdout=writer, stderr=subprocess.PIPE, text=True)
+    os.close(writer)
+    assert done.stderr == "" and done.returncode == 141
 
 
 def test_a_warning_without_a_remedy_is_none_that_is_known():

@@ -16,7 +16,7 @@ from course_lab import zoo
 from course_lab.figures.real_models import layers_and_pairs
 from course_lab.rope import CONFIGS, known, reach, real_configs
 from course_lab.rope import config as rope_config
-from course_lab.rope import report as rope_report
+from course_lab.rope import words as rope_words
 from course_lab.rope.advice import advice
 from course_lab.rope.prices import RELEASED, SMALL, UNSTRETCHED, prices
 from course_lab.studies import released as study
@@ -132,10 +132,10 @@ ALONE = "without model_type, read by its keys alone"
 
 def row(group):
     """A group of layers in a line."""
-    parts = [f"{rope_report.numbers(group.layers, group.total)}: {group.kind}"]
+    parts = [f"{rope_words.numbers(group.layers, group.total)}: {group.kind}"]
     if group.rotates:
         pairs = " + ".join(map(str, group.table.sections)) or str(len(group.frequencies))
-        parts += [f"{pairs} pairs", f"base {rope_report.whole(group.base)}"]
+        parts += [f"{pairs} pairs", f"base {rope_words.whole(group.base)}"]
     elif group.lesson:
         parts.append(f"lesson {group.lesson}")
     return ", ".join(parts + [f"window {group.window}"] * bool(group.window))
@@ -349,7 +349,7 @@ def test_the_command_prints_and_draws(tmp_path, capsys):
 def test_turns_are_counted_in_the_length_that_is_given(read, capsys):
     [rope] = read(original_length=2048, rope_scaling={"type": "linear", "factor": 2.0})
     assert rope.turns[0] == pytest.approx(2048 / (2 * math.pi)) and not notes([rope])
-    assert rope_report.groups(rope.table) == {"slowed by 2": "0 to 31"}
+    assert rope_words.groups(rope.table) == {"slowed by 2": "0 to 31"}
     panel = layers_and_pairs([rope], "Slowed").axes[1]
     assert panel.get_ylim()[1] > 2
     assert panel.get_title(loc="left") == "32 of 32 pairs are slowed, by up to 2"

@@ -13,6 +13,7 @@ import torch
 from course_grading import cli
 from course_lab.rope import CONFIGS, read
 from course_lab.rope.config import reading
+from course_lab.rope.gguf import metadata as metadata_of
 from course_lib.encodings import llama3, rotary_frequencies, yarn
 from course_lib.errors import CourseError
 
@@ -198,3 +199,29 @@ def test_no_weights_are_read(wrote, tmp_path):
     with long.open("r+b") as file:
         file.truncate(1 << 40)  # a hole of a terabyte
     assert read(Path(long))[0].base == 1e5
+
+
+def test_the_metadata_are_those_that_the_package_reads(tmp_path):
+    package = pytest.importorskip("gguf")
+    writer = package.GGUFWriter(path := tmp_path / "m.gguf", "qwen2")
+    for key, value in {
+        "block_count": 24,
+        "context_length": 32_768,
+        "embedding_length": 896,
+    }.items():
+        writer.add_uint32(f"qwen2.{key}", value)
+    writer.add_uint32("qwen2.attention.head_count", 14)
+    writer.add_float32("qwen2.rope.freq_base", 1e6)
+    writer.add_array("tokenizer.ggml.tokens", [f"token {n}" for n in range(600)])
+    writer.add_array("qwen2.rope.dimension_sections", [16, 24, 24, 0])
+    writer.add_tensor("rope_freqs.weight", torch.ones(32).numpy())
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    theirs = {name: field.contents() for name, field in package.GGUFReader(path).fields.items()
+              if name.startswith("qwen2.")}  # fmt: skip
+    with path.open("rb") as file:
+        ours, tensors = metadata_of(file)
+    assert {name: ours[name] for name in theirs} == theirs and len(theirs) == 6
+    assert tensors == {"rope_freqs.weight"} and ours["tokenizer.ggml.tokens"] is None
