@@ -101,10 +101,16 @@ def _key(table: Table) -> str:
 
 
 def _own_price(read: Reading) -> Iterator[str]:
-    """Of a model that comes stretched by YaRN."""
-    own = [group.table for group in read.groups
-           if group.table and group.table.kind == "yarn" and group.table.is_slowed]  # fmt: skip
+    """Of a model that needs no further stretch: what the one costs that it comes with."""
+    slowed = [group.table for group in read.groups if group.table and group.table.is_slowed]
+    own = [table for table in slowed if table.kind == "yarn"]
     if not own:
+        kinds = ", ".join(dict.fromkeys(table.kind for table in slowed))
+        yield (
+            f"price: that of its own stretch ({kinds}) was not measured here"
+            if slowed
+            else ("price: none, nothing is stretched")
+        )
         return
     factor = own[0].place.given.get("factor") or 1.0
     yield (

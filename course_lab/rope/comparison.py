@@ -75,7 +75,7 @@ def _of_groups(mine: LayerGroup, theirs: LayerGroup, one: Reading, other: Readin
             yield f"positions: {mine.words} and {theirs.words}"
         return
     for what, first, second in zip(
-        ("stretch", "base", "head", "pairs", "trained length", "made for", "attention factor",
+        ("stretch", "base", "head", "pairs", "trained on", "made for", "attention factor",
          "pairs by axis", "temperature"),
         _values(mine.table), _values(theirs.table), strict=True,
     ):  # fmt: skip
@@ -112,6 +112,8 @@ def _of_pairs(mine: Table, theirs: Table, one: Reading, other: Reading) -> Itera
         f"{len(paces)} of {len(mine.after)} pairs turn at another pace, in {other.name} "
         f"{min(rates):.3g} to {max(rates):.3g} times as fast as in {one.name}"
     )
+    if not (mine.is_slowed or theirs.is_slowed):
+        return
     for name, table in ((one.name, mine), (other.name, theirs)):
         yield f"pairs of {name}: {pairs_by_pace(table)}"
 

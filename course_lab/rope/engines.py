@@ -6,6 +6,7 @@ docs/serving.md says what each of them did with these recipes, and at which vers
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -74,12 +75,18 @@ class Recipe(NamedTuple):
     def _file(self, in_full: bool) -> Iterator[str]:
         yield f"write into config.json, {self.where}, and keep all other keys; {self.limit} is"
         yield "the limit that engines keep to:"
-        lines = json.dumps(self.entries, indent=2).splitlines()
+        text = json.dumps(self.entries, indent=2)
+        lines = re.sub(r"\[[^\[\]{}]*\]", _in_a_row, text).splitlines()
         yield from (f"  {line}" for line in lines)
         for key in self.remove:
             yield f"remove {key} {self.where}: where it stands, nothing else is read"
         if in_full:
             yield from _in_full(self, "transformers")
+
+
+def _in_a_row(found: re.Match[str]) -> str:
+    """A list of numbers in one line."""
+    return json.dumps(json.loads(found.group()))
 
 
 def flags(length: int, engine: str | None = None) -> str:
@@ -133,8 +140,11 @@ def _in_full(recipe: Recipe, engine: str) -> Iterator[str]:
         yield f"limit: {LIMITS[engine]}, at most {recipe.limit} ({most}); the factor does not count"
         yield "the entries may stand in config.json instead; then the flag alone is needed"
     else:
-        yield "limit: --ctx-size; its server stops at the length that the GGUF file names, which"
-        yield "flags of YaRN raise (since August 2026; before, --override-kv does)"
+        yield "limit: --ctx-size; its server stops at the length that the GGUF file names"
+        if not recipe.stretched:
+            yield "a file that is converted from the changed config.json names the new one"
+            return
+        yield "flags of YaRN raise that length (since August 2026; before, --override-kv did)"
         yield "the flags hold for the whole process, and for every layer"
         if any("truncate" in table.place.given for table in recipe.stretched):
             yield "llama.cpp rounds the ends of the ramp, whatever truncate says"

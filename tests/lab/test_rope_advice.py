@@ -351,3 +351,22 @@ def test_the_warning_about_far_stretches_and_when_not_to_stretch_stand_where_the
     entries = next(n for n, line in enumerate(said) if line.startswith("write into config.json"))
     assert alone < entries and any(line.startswith("warning: 49 is far") for line in said)
     assert any("attention factor 1.389, scores times 1.93" in line for line in said)
+
+
+def test_the_price_is_said_of_each_model_that_needs_nothing():
+    def price(name):
+        said = list(advice(rope_config.reading(CONFIGS / f"{name}.json"), 2048))
+        return next(line for line in said if line.startswith("price: "))
+
+    assert price("llama-7b") == "price: none, nothing is stretched"
+    assert price("llama-3.1-8b") == "price: that of its own stretch (llama3) was not measured here"
+    assert price("deepseek-v3").startswith("price: its own YaRN by 40 holds for texts of every")
+
+
+def test_a_list_stands_in_one_line_and_llama_cpp_s_server_has_its_limit_named():
+    said = "\n".join(advice(rope_config.reading(CONFIGS / "qwen3-vl-8b.json"), 500_000))
+    assert '"mrope_section": [24, 20, 20],\n' in said
+    limited = rope_config.reading(CONFIGS / "mistral-7b.json")
+    said = "\n".join(advice(limited, 100_000, "llama.cpp"))
+    assert "its server stops at the length" in said and "flags of YaRN" not in said
+    assert "--override-kv ARCHITECTURE.context_length=int:100000" in said

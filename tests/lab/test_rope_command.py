@@ -124,7 +124,7 @@ def test_two_configs_are_compared(config, capsys):
     llama, other = CONFIGS / "llama-3.1-8b.json", CONFIGS / "llama-7b.json"
     printed = said(capsys, llama, other)
     for words in ("base: 500 000 and 10 000", "stretch: llama3 by 8 and default",
-                  "trained length: 8 192 and 2 048", "63 of 64 pairs turn at another"):  # fmt: skip
+                  "trained on: 8 192 and 2 048", "63 of 64 pairs turn at another"):  # fmt: skip
         assert words in printed
     assert said(capsys, llama, llama) == "llama-3.1-8b and llama-3.1-8b: no difference\n"
     gemma, bert = CONFIGS / "gemma-3-4b.json", CONFIGS / "bert-base.json"
