@@ -55,7 +55,8 @@ def _undone(read: Reading, made: Plan) -> str:
     stated = read.source.limit[1]
     refused = isinstance(stated, int) and stated < made.length
     engines = (
-        f"vLLM and SGLang refuse more than {whole(stated)} tokens, llama.cpp's server cuts there, "
+        f"vLLM and SGLang refuse more than {whole(stated)} tokens, llama.cpp's server gives "
+        "a text no more, "
         "and transformers" if refused else "the config names no limit, so engines"
     )  # fmt: skip
     if made.works is Works.AFTER_LIMIT:
