@@ -182,8 +182,11 @@ def update(arguments: Arguments) -> int:
     return 0
 
 
-def parser(laboratory: bool = True) -> argparse.ArgumentParser:
-    """All commands and their options, with or without the laboratory's, which need torch."""
+def parser(laboratory: bool = True, rope_alone: bool = False) -> argparse.ArgumentParser:
+    """All commands and their options, with or without the laboratory's, which need torch.
+
+    With `rope_alone` there is `course rope` of the laboratory's, which does not.
+    """
     course = argparse.ArgumentParser(prog="course", description="Where Am I? The course's tool.")
     commands = course.add_subparsers(required=True, metavar="COMMAND")
 
@@ -229,16 +232,16 @@ def parser(laboratory: bool = True) -> argparse.ArgumentParser:
     if laboratory:
         from course_lab.__main__ import add_commands
 
-        add_commands(commands)
+        add_commands(commands, rope_alone)
     return course
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run one command; 2 for a call that cannot be carried out."""
     given = sys.argv[1:] if argv is None else argv
-    return run_command(
-        parser(laboratory=given[:1] not in [[name] for name in WITHOUT_LABORATORY]), given
-    )
+    command = given[0] if given else ""
+    course = parser(laboratory=command not in WITHOUT_LABORATORY, rope_alone=command == "rope")
+    return run_command(course, given)
 
 
 if __name__ == "__main__":

@@ -36,6 +36,13 @@ def home(name: str) -> Path:
     return checkout / name if (checkout / "Makefile").exists() else Path(name)
 
 
+def count(text: str) -> int:
+    """An argument that is a whole number from 1 on."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 1 on, got {text}")
+    return int(text)
+
+
 def folder_for(name: str, folder: Path) -> Path:
     """The path of a file to be written. Raises CourseError if its folder does not exist."""
     if not folder.is_dir():
@@ -71,7 +78,12 @@ def run(parser: argparse.ArgumentParser, argv: list[str] | None = None) -> int:
     arguments = parser.parse_args(argv)
     _end_as_ctrl_c_does()
     try:
-        return int(arguments.run(arguments))
+        status = int(arguments.run(arguments))
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:  # who reads has read enough, as `| head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
     except KeyboardInterrupt:
         _complain("stopped")
         sys.stdout.flush()

@@ -40,6 +40,7 @@ from course_grading.running import runner
 from course_grading.running.graded import Graded, GradedNotebook
 from course_grading.sheets.submissions import Submission
 from course_grading.verdicts import Verdict
+from course_lab import commands
 from course_lab.training.checkpoints import checksum
 
 SLOW = bool(os.environ.get("COURSE_SLOW_TESTS"))
@@ -187,7 +188,7 @@ def train_on(folder: Path) -> int:
 
 def zoo(folder: Path) -> int:
     small(folder)
-    tiny.commands.STUDIES = (tiny.making.STUDY,)
+    commands.STUDIES = (tiny.making.STUDY,)
     return tiny.commands.main(["measure", "zoo", "none", "trained", "measured", "--seeds", "0"])
 
 

@@ -27,6 +27,7 @@ ROOMS = (
     "course_lab.assessment",
     "course_lab.rope",
     "course_lab.figures",
+    "course_lab.commands",
     "course_lab.__main__",
     "course_grading.texts",
     "course_grading.exercise.values",

@@ -8,8 +8,8 @@ import zipfile
 import pytest
 
 from course_lab.rope import CONFIGS
-from course_lab.rope.advice import plan
 from course_lab.rope.config import reading
+from course_lab.rope.plan import plan
 from tools.serving.engines import functions
 from tools.serving.page import OLD, PAGE, RECORD, page
 
@@ -36,7 +36,7 @@ def test_each_recipe_was_accepted_or_its_refusal_is_shown(name):
 
 @pytest.mark.parametrize("name", [one for one in WORDS["configs"] if one != "longrope"])
 def test_the_recipes_that_were_run_are_those_that_are_printed_today(name):
-    made = plan(reading(CONFIGS / f"{name}.json").groups, WORDS["configs"][name]["length"])
+    made = plan(reading(CONFIGS / f"{name}.json"), WORDS["configs"][name]["length"])
     assert made.recipe.overrides == WORDS["configs"][name]["overrides"]
 
 

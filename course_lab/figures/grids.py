@@ -17,7 +17,7 @@ from torch import Tensor
 from course_lab.figures import style
 from course_lab.figures.plots import draw_heat_map, note, numbers
 from course_lab.findings import Measured
-from course_lab.rope.report import axis_names
+from course_lab.rope.words import axis_names
 from course_lab.training.grid_tasks import RIGHT, UP, Shape
 from course_lib.encodings import AxialRotary, Rotary, rotary_frequencies
 

@@ -15,7 +15,7 @@ from course_lab.figures.plots import numbers
 from course_lab.figures.style import figure
 from course_lab.rope.layer_groups import LayerGroup
 from course_lab.rope.real_configs import MODELS
-from course_lab.rope.report import axis_names, whole
+from course_lab.rope.words import axis_names, whole
 from course_lib.encodings import by_parts, interpolated, ntk_aware, yarn
 
 
@@ -94,7 +94,7 @@ def _layers(ax: Axes, groups: Sequence[LayerGroup], title: str) -> None:
     total = max(group.total for group in groups) or 1
     for row, group in enumerate(groups):
         layers = group.layers or tuple(range(total))
-        [line] = ax.plot(
+        ax.plot(
             layers,
             [row] * len(layers),
             marker="s" if group.rotates else "x",
@@ -102,7 +102,7 @@ def _layers(ax: Axes, groups: Sequence[LayerGroup], title: str) -> None:
             linestyle="",
         )
         label = f"{group.name}: {_kind(group)}" if group.name else _kind(group)
-        ax.text(-0.4, row - 0.25, label, color=line.get_color(), fontsize="small")
+        ax.text(-0.4, row - 0.25, label, color="0.25", fontsize="small")
     ax.set(
         title=title,
         xlabel="layer",
@@ -117,8 +117,21 @@ def _layers(ax: Axes, groups: Sequence[LayerGroup], title: str) -> None:
 def _kind(group: LayerGroup) -> str:
     if group.table is None:
         return group.words.split(":")[0].split(",")[0] if group.kind != "none" else "no positions"
-    window = f", window {group.window}" if group.window else ""
+    window = f", window {whole(group.window)}" if group.window else ""
     return f"rotated, base {whole(group.base)}{window}"
+
+
+def _most_slowed(turned: Sequence[LayerGroup]) -> str:
+    """How many pairs are slowed, and by how much at most, for each kind of layer."""
+    said = []
+    for group in turned:
+        slowed = [one for one in group._turned.slowed if one > 1 + 1e-9]
+        most = max((one for one in slowed if one < math.inf), default=math.inf)
+        by = f", by up to {most:g}" if most < math.inf else ""
+        layers = f"{group.name}: " if len(turned) > 1 and group.name else ""
+        said.append(f"{layers}{len(slowed)} of {len(group.slowed)} pairs are slowed{by}")
+    nothing = not any(group._turned.is_slowed for group in turned)
+    return "No pair is slowed" if nothing else "\n".join(said)
 
 
 def _slowing(ax: Axes, turned: Sequence[LayerGroup]) -> None:
@@ -126,14 +139,15 @@ def _slowing(ax: Axes, turned: Sequence[LayerGroup]) -> None:
     for group, marker in zip(turned, "os^vDP", strict=False):
         table = group._turned
         wavelengths, slowed = numbers(2 * math.pi / table.plain), numbers(group.slowed)
-        label = f"{group.name or group.kind}, base {table.base:g}"
+        label = f"{group.name or group.kind}, base {whole(table.base)}"
         ax.plot(wavelengths, slowed, marker=marker, markersize=4, linewidth=1, label=label)
         if table.original_length:
             ax.axvline(table.original_length, color="0.5", linewidth=1, linestyle=":")
     finite = [float(one) for group in turned for one in group.slowed if one < math.inf]
     ticks = [2**k for k in range(1 + math.ceil(math.log2(max(2.0, *finite))))]
     ax.set(
-        xlabel="wavelength before stretching (tokens); dotted: the trained length",
+        title=_most_slowed(turned),
+        xlabel="wavelength before stretching (tokens); dotted: the length where turns are counted",
         ylabel="slowed by",
         xscale="log",
         yscale="log",

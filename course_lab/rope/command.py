@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from course_lab.command_line import Arguments, Commands, add_command, folder_for
-from course_lab.rope.advice import ENGINES, advice, plan
+from course_lab.rope.advice import ENGINES, advice
 from course_lab.rope.comparison import differences
 from course_lab.rope.config import Reading, reading
 from course_lab.rope.document import document
+from course_lab.rope.plan import plan
 from course_lab.rope.remedies import remedy
 from course_lab.rope.report import report, table_of_pairs
 from course_lab.rope.summary import Line, said, summary
@@ -57,7 +58,7 @@ def show_rope(arguments: Arguments) -> int:
 def _document(arguments: Arguments, readings: list[Reading]) -> dict[str, Any]:
     found = document(readings[0])
     if arguments.length:
-        found["advice"] = plan(readings[0].groups, arguments.length).document()
+        found["advice"] = plan(readings[0], arguments.length).document()
     if len(readings) == 2:
         found["other"] = document(readings[1])
         found["differences"] = [line.strip() for line in list(differences(*readings))[1:]]
@@ -70,7 +71,7 @@ def _print(arguments: Arguments, read: Reading) -> None:
         colour = COLOURS.get(line.kind, "") if _in_colour() else ""
         print(f"{colour}{line.words}{PLAIN if colour else ''}")
     if arguments.length:
-        print("\n".join(["", *advice(read.groups, arguments.length, arguments.engine)]))
+        print("\n".join(["", *advice(read, arguments.length, arguments.engine)]))
 
 
 def _in_colour() -> bool:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
-import torch
-
 from course_lab.rope.config import Reading
 from course_lab.rope.layer_groups import LayerGroup
-from course_lab.rope.report import groups, numbers, whole
 from course_lab.rope.summary import said
 from course_lab.rope.tables import Table
+from course_lab.rope.words import numbers, pairs_by_pace, whole
 
 HOW_READ = ("read as", "model_type", "without model_type")
 SAID = 4
@@ -76,20 +75,20 @@ def _of_groups(mine: LayerGroup, theirs: LayerGroup, one: Reading, other: Readin
             yield f"positions: {mine.words} and {theirs.words}"
         return
     for what, first, second in zip(
-        ("stretch", "base", "head", "pairs", "trained length", "made for", "attention factor",
+        ("stretch", "base", "head", "pairs", "trained on", "made for", "attention factor",
          "pairs by axis", "temperature"),
         _values(mine.table), _values(theirs.table), strict=True,
     ):  # fmt: skip
         if first != second:
             yield f"{what}: {first} and {second}"
-    yield from _of_pairs(mine, theirs, one, other)
+    yield from _of_pairs(mine.table, theirs.table, one, other)
 
 
 def _values(table: Table) -> tuple[Any, ...]:
     factor = table.place.given.get("factor")
     by = f" by {factor:g}" if isinstance(factor, (int, float)) and table.kind != "default" else ""
     return (
-        f"{table.kind}{by}", whole(table.base), table.head_dim, len(table.frequencies),
+        f"{table.kind}{by}", whole(table.base), table.head_dim, len(table.after),
         _number(table.original_length), _number(table.length), f"{table.attention_factor:.4g}",
         "one axis" if not table.sections else " + ".join(map(str, table.sections)),
         table.temperature or "none",
@@ -100,22 +99,23 @@ def _number(value: int | None) -> str:
     return "none" if value is None else whole(value)
 
 
-def _of_pairs(mine: LayerGroup, theirs: LayerGroup, one: Reading, other: Reading) -> Iterator[str]:
+def _of_pairs(mine: Table, theirs: Table, one: Reading, other: Reading) -> Iterator[str]:
     """Which pairs turn at another pace, and which are kept and slowed."""
-    if len(mine.frequencies) != len(theirs.frequencies):
+    if len(mine.after) != len(theirs.after):
         return
-    if torch.allclose(mine.frequencies, theirs.frequencies, rtol=1e-6, atol=0):
+    paces = [pair for pair in zip(mine.after, theirs.after, strict=True)
+             if not math.isclose(*pair, rel_tol=1e-6)]  # fmt: skip
+    if not paces:
         return
-    rates = theirs.frequencies / mine.frequencies
-    others = ~torch.isclose(rates, torch.ones_like(rates), rtol=1e-6, atol=0)
-    turning = rates[others & rates.isfinite() & (rates > 0)]
-    turning = turning if len(turning) else torch.zeros(1)
+    rates = [then / now for now, then in paces if now and then] or [0.0]
     yield (
-        f"{int(others.sum())} of {len(rates)} pairs turn at another pace, in {other.name} "
-        f"{turning.min():.3g} to {turning.max():.3g} times as fast as in {one.name}"
+        f"{len(paces)} of {len(mine.after)} pairs turn at another pace, in {other.name} "
+        f"{min(rates):.3g} to {max(rates):.3g} times as fast as in {one.name}"
     )
-    for name, group in ((one.name, mine), (other.name, theirs)):
-        yield f"pairs of {name}: {'; '.join(f'{a} {b}' for a, b in groups(group).items())}"
+    if not (mine.is_slowed or theirs.is_slowed):
+        return
+    for name, table in ((one.name, mine), (other.name, theirs)):
+        yield f"pairs of {name}: {pairs_by_pace(table)}"
 
 
 def _said(what: str, one: Reading, other: Reading) -> Iterator[str]:

@@ -48,7 +48,7 @@ def _table(table: Table) -> dict[str, Any]:
         "original_length": table.original_length, "length": table.length,
         "attention_factor": table.attention_factor, "temperature": table.temperature,
         "sections": list(table.sections), "axes": list(table.axes),
-        "plain": table.plain.tolist(), "frequencies": table.frequencies.tolist(),
+        "plain": list(table.before), "frequencies": list(table.after),
         "parameters": _plain(table.place.given),
     }  # fmt: skip
 

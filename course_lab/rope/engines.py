@@ -6,13 +6,16 @@ docs/serving.md says what each of them did with these recipes, and at which vers
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from course_lab.rope.report import whole
-from course_lab.rope.tables import ORIGINAL, Table
+from course_lab.rope.ladders import ORIGINAL
+from course_lab.rope.tables import Table
+from course_lab.rope.words import whole
 
 ENGINES = ("transformers", "vllm", "sglang", "llama.cpp")
+LIMITS = {"vllm": "--max-model-len", "sglang": "--context-length", "llama.cpp": "--ctx-size"}
 REST = {"beta_fast": "--yarn-beta-fast", "beta_slow": "--yarn-beta-slow"}
 """Parameters of YaRN that are flags of llama.cpp, too."""
 
@@ -70,13 +73,28 @@ class Recipe(NamedTuple):
             yield from (f"  {line}" for line in _in_full(self, engine))
 
     def _file(self, in_full: bool) -> Iterator[str]:
-        yield f"write into config.json, {self.where}, and keep all other keys:"
-        lines = json.dumps(self.entries, indent=2).splitlines()
+        yield f"write into config.json, {self.where}, and keep all other keys; {self.limit} is"
+        yield "the limit that engines keep to:"
+        text = json.dumps(self.entries, indent=2)
+        lines = re.sub(r"\[[^\[\]{}]*\]", _in_a_row, text).splitlines()
         yield from (f"  {line}" for line in lines)
         for key in self.remove:
             yield f"remove {key} {self.where}: where it stands, nothing else is read"
         if in_full:
             yield from _in_full(self, "transformers")
+
+
+def _in_a_row(found: re.Match[str]) -> str:
+    """A list of numbers in one line."""
+    return json.dumps(json.loads(found.group()))
+
+
+def flags(length: int, engine: str | None = None) -> str:
+    """What an engine is started with where the model needs nothing."""
+    each = {name: f"{name} {flag} {length}" for name, flag in LIMITS.items()}
+    if engine == "transformers":
+        return "transformers refuses no length"
+    return f"start {each[engine] if engine else ', '.join(each.values())}"
 
 
 def commands(recipe: Recipe) -> dict[str, str]:
@@ -92,7 +110,10 @@ def commands(recipe: Recipe) -> dict[str, str]:
 def _llama_cpp(recipe: Recipe) -> str:
     """Its flags, or why there are none."""
     if not recipe.stretched:
-        return f"--ctx-size {recipe.length}"
+        return (
+            f"--ctx-size {recipe.length} --override-kv ARCHITECTURE.context_length=int:"
+            f"{recipe.length} (the architecture as the GGUF file calls it)"
+        )
     table = recipe.stretched[0]
     if recipe.several_types or table.kind != "yarn":
         return (
@@ -116,11 +137,15 @@ def _in_full(recipe: Recipe, engine: str) -> Iterator[str]:
         yield f"limit: {recipe.limit}, {most}; no length is refused, generate reminds of it"
         yield "load the model after the change: a config that is changed later changes nothing"
     elif engine in ("vllm", "sglang"):
-        flag = {"vllm": "--max-model-len", "sglang": "--context-length"}[engine]
-        yield f"limit: {flag}, at most {recipe.limit} ({most}); the factor does not count"
+        yield f"limit: {LIMITS[engine]}, at most {recipe.limit} ({most}); the factor does not count"
         yield "the entries may stand in config.json instead; then the flag alone is needed"
     else:
-        yield "limit: --ctx-size; the flags hold for the whole process, and for every layer"
+        yield "limit: --ctx-size; its server stops at the length that the GGUF file names"
+        if not recipe.stretched:
+            yield "a file that is converted from the changed config.json names the new one"
+            return
+        yield "flags of YaRN raise that length (since August 2026; before, --override-kv did)"
+        yield "the flags hold for the whole process, and for every layer"
         if any("truncate" in table.place.given for table in recipe.stretched):
             yield "llama.cpp rounds the ends of the ramp, whatever truncate says"
         if any("attention_factor" in table.place.given for table in recipe.stretched):

@@ -11,8 +11,8 @@ from typing import Any
 
 from course_lab.rope.gguf import config_of as config_of_gguf
 from course_lab.rope.gguf import is_gguf
-from course_lab.rope.houses import in_our_words
 from course_lab.rope.known import types
+from course_lab.rope.other_formats import as_config
 from course_lib.errors import CourseError
 
 STANDARD_INPUT = "-"
@@ -99,7 +99,7 @@ def _of_text(path: Path, text: str) -> tuple[dict[str, Any], list[str]]:
         raise CourseError(f"{path} holds no object of keys and values; name a model's config.json")
     found = {str(key): value for key, value in found.items()}
     _look_for_a_base(path, found)
-    config, more = in_our_words(path, found, types())
+    config, more = as_config(path, found, types())
     return config, [*how, *more]
 
 

@@ -1,5 +1,9 @@
 """A GGUF file's metadata as a config: no weights are read.
 
+The package gguf reads them too (0.19.0: 118 kB, needs numpy, PyYAML, requests and tqdm). It makes
+objects of the whole vocabulary, 12 s for a file that takes 0.3 s here, and refuses a file of which
+the head alone is there. A test compares the two.
+
 Sources: ggml-org/ggml, docs/gguf.md; for the keys ggml-org/llama.cpp, gguf-py/gguf/constants.py.
 """
 
@@ -47,7 +51,7 @@ def config_of(path: Path) -> tuple[dict[str, Any], list[str]]:
     """What the metadata says, in transformers' words, and how it was read."""
     try:
         with path.open("rb") as file:
-            found, tensors = _metadata(file)
+            found, tensors = metadata(file)
     except (struct.error, ValueError, OverflowError, UnicodeDecodeError):
         raise CourseError(
             f"{path} is a damaged GGUF file, or cut off: fetch it again, or name a config.json"
@@ -87,7 +91,7 @@ def _config(kind: str, own: dict[str, Any], tensors: set[str]) -> dict[str, Any]
     return config
 
 
-def _metadata(file: BinaryIO) -> tuple[dict[str, Any], set[str]]:
+def metadata(file: BinaryIO) -> tuple[dict[str, Any], set[str]]:
     """The keys and values at the head of a file, and the names of its tensors."""
     file.seek(4)
     read = _reader(file)

@@ -6,10 +6,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
-
-import torch
-from torch import Tensor
+from typing import TYPE_CHECKING, Any
 
 from course_lab.rope.known import (
     OFF,
@@ -36,9 +33,14 @@ from course_lab.rope.tables import Table, by_base, tables
 from course_lab.rope.unread import keys_about_positions, said_otherwise, unread
 from course_lib.errors import CourseError
 
+if TYPE_CHECKING:
+    from torch import Tensor
+
 SIZES = {"hidden_size", "num_hidden_layers", "num_attention_heads"}
 LAYER_COUNTS = {"num_hidden_layers", "layer_types", "layers_block_type", "hybrid_override_pattern"}
 FURTHEST = 1 << 20
+AT_ONCE = 1 << 22
+"""Cosines in memory while the reach of a ladder is looked for."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,7 @@ class LayerGroup:
     @property
     def slowed(self) -> Tensor:
         """By how much each pair was slowed; infinity for a pair that stands still."""
-        return self._turned.plain / self.frequencies
+        return self._turned.plain / self._turned.frequencies
 
     @property
     def turns(self) -> Tensor | None:
@@ -228,12 +230,28 @@ def _added(source: Source, ways: Sequence[str]) -> Iterator[LayerGroup]:
         words, lesson = WAYS[way]
         if way == "learned table" and source.length:
             words += f": {source.length} of them, and none beyond"
-        if way == "T5 bias" and (buckets := source.get("relative_attention_num_buckets")):
-            words += f": {buckets} buckets, up to distance "
-            words += f"{source.get('relative_attention_max_distance') or 128}"
-        if way == "ALiBi" and (heads := source.get("num_attention_heads")):
+        if way == "T5 bias" and (buckets := source.whole("relative_attention_num_buckets")):
+            words += f": {buckets} buckets{_last_bucket(source, buckets)}"
+        if way == "ALiBi" and (heads := source.whole("num_attention_heads")):
             words += f", a slope for each of {heads} heads"
         yield LayerGroup(tuple(range(total)), total, "", way, words, lesson)
+
+
+def _last_bucket(source: Source, buckets: int) -> str:
+    """From which distance on all are one to the model; a decoder has all buckets for one side."""
+    furthest = source.whole("relative_attention_max_distance") or 128
+    starts = []
+    for count in (buckets // 2, buckets):
+        exact = count // 2
+        if 0 < exact < furthest:
+            grown = (furthest / exact) ** ((count - 1 - exact) / (count - exact))
+            starts.append(math.ceil(exact * grown))
+    if len(starts) < 2:
+        return ""
+    return (
+        f"; distances from {starts[0]} on share the last one (in a decoder, from {starts[1]} on), "
+        "however far they are"
+    )
 
 
 def _layers(source: Source, ways: Sequence[str], found: Config) -> list[_Layer]:
@@ -387,17 +405,22 @@ def _remarks(source: Source, ways: Sequence[str], layers: list[_Layer]) -> Itera
         yield f"other parts of this config: {', '.join(source.parts)} (--part reads one of them)"
 
 
-def reach(frequencies: Tensor, furthest: int = FURTHEST) -> int:
+def reach(frequencies: Sequence[float] | Tensor, furthest: int = FURTHEST) -> int:
     """The first distance at which the mean cosine over all pairs falls below zero.
 
     There a key equal to the query scores lower than one that has nothing to do with it. At most
     `furthest`. Source: Men et al. 2024, Base of RoPE Bounds Context Length (arXiv 2405.14591).
     """
-    if (frequencies == 0).double().mean() >= 0.5:  # pairs that stand outweigh the others
+    import numpy as np
+
+    paces = np.asarray(frequencies, dtype=np.float64)
+    if (paces == 0).mean() >= 0.5:  # pairs that stand outweigh the others
         return furthest
-    for start in range(0, furthest, 4096):
-        distances = torch.arange(start, min(start + 4096, furthest), dtype=torch.float64)
-        below = torch.cos(distances[:, None] * frequencies).mean(dim=-1) < 0
+    block = max(1, min(4096, AT_ONCE // len(paces)))
+    steps = np.arange(block)[:, None] * paces  # (distances, pairs)
+    cos, sin = np.cos(steps), np.sin(steps)
+    for start in range(0, furthest, block):  # cos(a + b) = cos a cos b - sin a sin b
+        below = cos @ np.cos(start * paces) < sin @ np.sin(start * paces)
         if below.any():
-            return start + int(below.nonzero()[0])
+            return min(start + int(below.argmax()), furthest)
     return furthest

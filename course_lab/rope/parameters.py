@@ -24,6 +24,8 @@ OLD_BASES = {
     "compress": ("compress_rope_theta",),
 }
 """Where configs of the old style keep the base of a layer type, for types that are not known."""
+OF_OTHERS = ("rotary_base", "rope_base")
+"""Keys with a base that other programs write, and no class of transformers reads."""
 SHARE = "partial_rotary_factor"
 OWN_SHARE = ("bamba", "mimo_v2_flash", "neomme")
 """Types that put their own share where the parameters have none."""
@@ -292,7 +294,7 @@ def _bases_not_read(source: Source, of_types: list[Parameters | None]) -> Iterat
     read = {key for one, base in zip(each, inside, strict=True) if base is None
             for key in one.bases[:-1]}  # fmt: skip
     in_use = [base for base in inside if base is not None]
-    for key in BASES:
+    for key in (*BASES, *OF_OTHERS):
         value = source.given.get(key)
         if value is None or key in read or value in in_use or _is_inside(each, key):
             continue

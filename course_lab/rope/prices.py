@@ -1,16 +1,23 @@
-"""What a stretch costs short texts and brings long ones, as far as this course has measured it."""
+"""What a stretch costs short texts and brings long ones, as far as this course has measured it.
+
+The numbers are those of the studies "released" and "zoo"; a test works them out again. Reading them
+there takes torch, and seconds.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
 
-from course_lab import zoo
-
-FACTORS = (2, 4)
-"""Factors at which the released model of lesson 16 was stretched by YaRN."""
-MEASURED = (2, 4, 8, 16)
-"""Factors at which the zoo's stretched models read short texts (lesson 15)."""
+RELEASED = {2: (0.03, -0.06), 4: (0.11, 0.06)}
+"""Nats per token by YaRN's factor, in the model of lesson 16: more than unchanged within 2 048
+tokens; at twice its length, more than it pays, unchanged, for the same tokens within its length."""
+UNSTRETCHED = 4.16
+"""The second of these for the model as it is."""
+SMALL = {2: (0.05, 0.12), 4: (0.25, 0.30), 8: (0.35, 0.39), 16: (0.44, 0.48)}
+"""Bits per byte by YaRN's factor, in small models, at 128 bytes: more than unstretched, least and
+most of three seeds (lesson 15)."""
+MODEL = "SmolLM2-135M"
 
 
 def prices(factor: float | None) -> Iterator[str]:
@@ -18,56 +25,57 @@ def prices(factor: float | None) -> Iterator[str]:
     if factor is None:
         yield "price: no stretch by this rule was measured here; compare losses on your texts"
         return
-    yield "price: YaRN holds for every text (dynamic and longrope wait for long ones). Measured"
-    yield "on texts that need no stretch, as more than unstretched:"
-    *short, longer = _released(factor)
-    yield from short
-    at = next((one for one in MEASURED if one >= factor), MEASURED[-1])
-    least, most = (100 * bits for bits in price("yarn_released", at))
+    yield from _too_far(factor)
+    yield "price: YaRN holds for every text (dynamic and longrope wait for long ones). On texts"
+    yield "that need no stretch, these models paid more than unstretched:"
+    yield from paid(factor)
+    longer = ", ".join(f"by {by}: {long:+.2f}" for by, (_, long) in RELEASED.items())
     yield (
-        f"  three small models, made for 128 bytes (lesson 15), by {at}: "
-        f"{math.floor(least) / 100:.2f} to {math.ceil(most) / 100:.2f} bits per byte"
-    )
-    yield longer
-    yield "do not stretch a model whose texts fit: serve the few long ones from a second one"
-
-
-def _released(factor: float) -> Iterator[str]:
-    """SmolLM2-135M, in nats per token."""
-    paid = {by: released(f"YaRN by {by}") for by in FACTORS}
-    said = ", ".join(f"by {by}: {short:.2f}" for by, (short, _) in paid.items())
-    yield f"  SmolLM2-135M, made for 8 192 tokens (lesson 16), {said} nats per token"
-    if factor > FACTORS[-1]:
-        yield f"    (by {factor:g} was not measured there)"
-    unchanged = released("unchanged")[1]
-    longer = ", ".join(f"by {by}: {long:+.2f}" for by, (_, long) in paid.items())
-    yield (
-        f"what a longer text got: tokens 12 288 to 16 383 there, against the same tokens within "
-        f"8 192, {longer}, unstretched: {unchanged:+.2f}"
+        f"gain: at twice its length {MODEL} paid, against the same tokens within its length, "
+        f"{longer}, unstretched: {UNSTRETCHED:+.2f} nats per token"
     )
 
 
-def released(setting: str) -> tuple[float, float]:
-    """Nats per token more than unchanged: within 2 048 tokens, and at twice the trained length.
+def paid(factor: float) -> Iterator[str]:
+    """By how much texts that need no stretch became dearer, in models that were measured."""
+    said = ", ".join(f"by {by}: {short:.2f} nats{_bits(short)}" for by, (short, _) in
+                     RELEASED.items())  # fmt: skip
+    yield f"  {MODEL}, trained on 8 192 tokens (lesson 16), {said} per token"
+    at = next((by for by in SMALL if by >= factor), max(SMALL))
+    least, most = SMALL[at]
+    yield (
+        f"  three small models, trained on 128 bytes (lesson 15), by {at}: {least:.2f} to "
+        f"{most:.2f} bits ({_nats(least)} to {_nats(most)} nats) per byte"
+    )
 
-    The second is more than the model pays, unchanged, for the same tokens within its length.
-    """
-    from course_lab.studies import released as study  # takes its time
 
-    short = study.dearer(study.read("changed", setting), study.read("changed", "unchanged"))
-    last = range(study.LENGTH - 4 * study.BLOCK, study.LENGTH)
-    alone = study.read("alone", "unchanged", start=last)
-    long = study.dearer(study.read("by place", setting, start=last), alone)
-    return short.mean, long.mean
+def _too_far(factor: float) -> Iterator[str]:
+    """A word on a factor beyond those that were measured."""
+    most, small = max(RELEASED), max(SMALL)
+    if factor > small:
+        yield (
+            f"warning: {factor:g} is far beyond the stretches measured here ({most} at most in a "
+            f"released model, {small} in small ones). Nothing here says that it works: train the "
+            "model at that length, or take one that is made for it"
+        )
+    elif factor > most:
+        yield (
+            f"note: {factor:g} was measured here in small models alone; in a released one {most} "
+            "is the largest factor that was"
+        )
 
 
-def price(method: str, factor: int) -> tuple[float, float]:
-    """Bits per byte more at 128 bytes than unstretched: least and most of three seeds."""
-    records = [one for one in zoo.study() if one.scheme == "rope" and one.length == 128
-               and one.tuned_steps == 0]  # fmt: skip
-    plain = {one.seed: one for one in records if one.method is None}
-    more = [
-        zoo.difference(one, plain[one.seed]).mean for one in records
-        if one.method == method and one.factor == factor
-    ]  # fmt: skip
-    return min(more), max(more)
+def unread() -> str:
+    """What happens to a model beyond its training."""
+    return (
+        f"at twice its trained length {MODEL} paid {UNSTRETCHED:.2f} nats{_bits(UNSTRETCHED)} "
+        "more per token (lesson 16)"
+    )
+
+
+def _bits(nats: float) -> str:
+    return f" ({nats / math.log(2):.2f} bits)"
+
+
+def _nats(bits: float) -> str:
+    return f"{bits * math.log(2):.2f}"

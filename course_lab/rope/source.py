@@ -29,6 +29,7 @@ LARGE = 1e15
 ALIASES = {
     "hidden_size": ("n_embd", "d_model", "dim"), "num_attention_heads": ("n_head", "n_heads"),
     "num_hidden_layers": ("n_layer", "n_layers", "num_layers"),
+    "max_position_embeddings": ("n_positions",),
 }  # fmt: skip
 """What configs of types that transformers does not have call the sizes of a model."""
 OUTSIDE = re.compile(

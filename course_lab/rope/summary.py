@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-import torch
-
 from course_lab.rope.config import Reading
 from course_lab.rope.known import release
 from course_lab.rope.layer_groups import LayerGroup
 from course_lab.rope.remedies import remedy
-from course_lab.rope.report import axis_names, groups, numbers, whole
 from course_lab.rope.tables import Table
+from course_lab.rope.words import axis_names, numbers, pairs_by_pace, seen, whole
 
 MOST = 12
 """Lines, while there is only one kind of layer."""
@@ -26,6 +24,9 @@ NAMES = {
     "llama3": "Llama 3's rule (llama3)", "longrope": "LongRoPE (longrope)",
     "proportional": "the ladder of the whole head (proportional)",
 }  # fmt: skip
+
+LATER = ("dynamic", "longrope", "proportional")
+"""Types that slow pairs in longer texts alone, or none."""
 
 
 class Line(NamedTuple):
@@ -79,23 +80,21 @@ def _group(group: LayerGroup, before: Sequence[Table]) -> Iterator[str]:
     where = numbers(group.layers, group.total)
     if group.name and len(group.layers) != group.total:
         where += f", {group.name}"
-    window = ""
-    if group.window:
-        seen = "its own chunk of" if group.name == "chunked_attention" else "the last"
-        window = f"; each query sees {seen} {whole(group.window)} tokens"
+    window = f"; each query sees {seen(group)}" if group.window else ""
     if not group.table:
         yield f"{where}: {group.words}{window}"
         return
     table = group.table
     heads = f"heads of {table.head_dim}"
-    if 2 * len(table.frequencies) < table.head_dim:
-        heads += f", of which {2 * len(table.frequencies)} columns turn"
-    yield f"{where}: rotated, base {whole(table.base)}, {len(table.frequencies)} pairs ({heads})"
+    if 2 * len(table.after) < table.head_dim:
+        heads += f", of which {2 * len(table.after)} columns turn"
+    yield f"{where}: rotated, base {whole(table.base)}, {len(table.after)} pairs ({heads})"
     if any(_alike(table, one) for one in before):
         yield f"  length, stretch and pairs as above{window}"
         return
     yield f"  {_length(table)}{window}"
-    yield f"  pairs {'; '.join(f'{what}: {which}' for what, which in groups(group).items())}"
+    if table.is_slowed:
+        yield f"  pairs {pairs_by_pace(table)}"
     if table.sections:
         names = axis_names(len(table.sections))
         of_axes = ", ".join(f"{n} {name}" for name, n in zip(names, table.sections, strict=True))
@@ -106,31 +105,28 @@ def _group(group: LayerGroup, before: Sequence[Table]) -> Iterator[str]:
 def _alike(one: Table, other: Table) -> bool:
     lengths = [(table.length, table.original_length, table.kind) for table in (one, other)]
     return (lengths[0] == lengths[1] and one.attention_factor == other.attention_factor
-            and torch.equal(one.plain, other.plain)
-            and torch.equal(one.frequencies, other.frequencies))  # fmt: skip
+            and one.before == other.before and one.after == other.after)  # fmt: skip
 
 
 def _length(table: Table) -> str:
     """Trained length, stretched length, and how."""
     if table.length is None or table.original_length is None:
         made = "the trained length is not in the config (--original-length gives it)"
-    elif table.length > table.original_length:
-        made = (
-            f"trained on {whole(table.original_length)} tokens, stretched to {whole(table.length)}"
-        )
     else:
         made = f"made for {whole(table.length)} tokens"
     if table.kind in ("default", "axial"):
-        slowed = not torch.equal(table.plain, table.frequencies)
-        return f"{made}, {'stretched' if slowed else 'not stretched'}"
+        return f"{made}, {'stretched' if table.is_slowed else 'not stretched: no pair is slowed'}"
     factor = table.place.given.get("factor")
     by = f", factor {factor:g}" if isinstance(factor, (int, float)) else ""
     scores = (
         f"; attention factor {table.attention_factor:.4g}, scores times "
         f"{table.attention_factor**2:.4g}" if table.attention_factor != 1 else ""
     )  # fmt: skip
-    stretched = ", by" if "stretched to" in made else ", stretched by"
-    return f"{made}{stretched} {NAMES.get(table.kind, repr(table.kind))}{by}{scores}"
+    if table.length and table.original_length and table.length > table.original_length:
+        made += f": trained on {whole(table.original_length)}"
+    if not table.is_slowed and table.kind not in LATER:
+        return f"{made}, not stretched: rope_type {table.kind!r} slows no pair here"
+    return f"{made}, stretched by {NAMES.get(table.kind, repr(table.kind))}{by}{scores}"
 
 
 def _unusual(reading: Reading, room: int) -> Iterator[Line]:

@@ -9,13 +9,10 @@ the model types.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, NamedTuple
-
-import torch
-from torch import Tensor
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from course_lab.rope.known import (
     ALTERNATE,
@@ -25,6 +22,17 @@ from course_lab.rope.known import (
     NO_YARN,
     UNIT_SQUARE,
     WIDTHS,
+)
+from course_lab.rope.ladders import (
+    OLD_NAMES,
+    ORIGINAL,
+    TYPES,
+    Ladder,
+    Stretch,
+    axes_of_pairs,
+    plain_ladder,
+    stretched,
+    with_larger_base,
 )
 from course_lab.rope.parameters import (
     SECTIONS,
@@ -36,16 +44,11 @@ from course_lab.rope.parameters import (
     parameters_of,
 )
 from course_lab.rope.source import Config, Source
-from course_lib.encodings import (
-    axis_of_pair,
-    from_rope_parameters,
-    ntk_aware,
-    rotary_frequencies,
-)
-from course_lib.encodings.rope_parameters import OLD_NAMES, ROPE_TYPES
 from course_lib.errors import CourseError
 
-ORIGINAL = "original_max_position_embeddings"
+if TYPE_CHECKING:
+    from torch import Tensor
+
 NEEDED = {
     "linear": ("factor",),
     "dynamic": ("factor",),
@@ -54,6 +57,9 @@ NEEDED = {
     "longrope": ("short_factor", "long_factor", ORIGINAL),
 }
 SHARES = (SHARE, "rotary_pct", "rope_pct")
+MOST_LETTERS = 100
+"""A longer rope_type is no name."""
+Made = TypeVar("Made")
 ON_OR_OFF = ("muse_glimmer_text", "muse_spark_text")
 """Types that read of `layer_rope_theta` no more than whether an entry is 0."""
 
@@ -65,18 +71,12 @@ class Place(NamedTuple):
     """The parameters, from the config or from its class."""
     layer_type: str = ""
     """The layer type under which they stand; empty if they stand for all layers."""
-    levels: tuple[str, ...] = ()
-    """The keys under which the model's config stands in the file."""
     old: bool = False
     """Whether the file has `rope_scaling`, which is read before `rope_parameters`."""
     fixed: str = ""
     """Why no entry of the file stretches the model; empty if one does."""
-    limit: tuple[str, Any] = ("max_position_embeddings", None)
-    """The key of the length in the file, and what it says."""
     needs_head_dim: bool = False
     """Whether transformers' code fails on YaRN until the file has a head_dim."""
-    loaded: tuple[str, ...] = ()
-    """Where transformers keeps the config when it has read the file, as engines override it."""
     others: tuple[Table, ...] = ()
     """Tables of other layer types, also of those that no layer has."""
 
@@ -91,9 +91,10 @@ class Table:
     base: float
     head_dim: int
     """The width of a head, or of the part of it that is given to the rotation."""
-    plain: Tensor
+    before: Ladder
     """Radians per position of each pair before anything is stretched."""
-    frequencies: Tensor
+    after: Ladder
+    """And as the model turns them."""
     attention_factor: float
     original_length: int | None
     length: int | None
@@ -106,6 +107,33 @@ class Table:
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     place: Place = field(default_factory=Place)
+
+    @property
+    def plain(self) -> Tensor:
+        """`before`, as a tensor in float64."""
+        return _tensor(self.before)
+
+    @property
+    def frequencies(self) -> Tensor:
+        """`after`, as a tensor in float64."""
+        return _tensor(self.after)
+
+    @property
+    def is_slowed(self) -> bool:
+        """Whether any pair turns otherwise than before the stretch."""
+        return self.before != self.after
+
+    @property
+    def slowed(self) -> tuple[float, ...]:
+        """By how much each pair was slowed; infinity for a pair that stands still."""
+        return tuple(one / other if other else math.inf
+                     for one, other in zip(self.before, self.after, strict=True))  # fmt: skip
+
+
+def _tensor(ladder: Ladder) -> Tensor:
+    import torch  # takes longer than all that `course rope` does
+
+    return torch.tensor(ladder, dtype=torch.float64)
 
 
 def tables(source: Source, original_length: int | None = None) -> dict[str, Table | None]:
@@ -168,13 +196,14 @@ def _table(source: Source, name: str, parameters: Parameters, original_length: i
     plain, sections, of_ladder = _ladder(source, kind, turned, base)
     frequencies, factor = plain, 1.0
     lacking, of_lack = _lacking(source, given, kind, used)
-    if kind in ROPE_TYPES and kind != "axial" and not lacking and turned % 2 == 0:
-        asked = {"rope_type": kind, "rope_theta": base, **used, **extra}
-        asked |= {} if share == 1 else {"partial_rotary_factor": share}
-        frequencies, factor, sections = _stretched(source, asked, width)
+    if kind in TYPES and kind != "axial" and not lacking and turned % 2 == 0:
+        asked = {"rope_type": kind, "rope_theta": base, **used}
+        frequencies, factor = _stretched(source, asked, turned, share)
+        sections = tuple(extra.get("mrope_section", ()))
     if alpha := given.get("alpha"):  # Hunyuan's name for an NTK-aware stretch
-        frequencies = ntk_aware(turned, base, source.number("alpha", alpha, 0)).frequencies
-    plain_only = bool(of_lack) or kind not in ROPE_TYPES
+        by = source.number("alpha", alpha, above=0)
+        frequencies = _in_one_line(source, lambda: with_larger_base(turned, base, by))
+    plain_only = bool(of_lack) or kind not in TYPES
     original, made_for, of_length = _lengths({} if plain_only else used, length, original_length)
     counted = original_length is not None
     meant = map(Remark, _surprises(source, kind, used, original, made_for, counted))
@@ -188,10 +217,9 @@ def _table(source: Source, name: str, parameters: Parameters, original_length: i
     faults = tuple(one.words for one in said if one.is_fault)
     axes = _axes(source, given, sections, len(plain))
     place = Place(
-        given, "" if name.startswith("base ") else name, source.levels,
-        bool(source.given.get("rope_scaling")), _fixed(source), source.limit,
+        given, "" if name.startswith("base ") else name,
+        bool(source.given.get("rope_scaling")), _fixed(source),
         source.name in NEED_HEAD_DIM and source.given.get("head_dim") is None,
-        source.loaded,
     )  # fmt: skip
     return Table(
         name, kind, base, width, plain, frequencies, factor, original, made_for, tuple(sections),
@@ -213,17 +241,19 @@ def _kind(source: Source, given: Config) -> tuple[str, Remarks]:
     kind = given.get("rope_type") or given.get("type") or "default"
     if not isinstance(kind, str):
         raise CourseError(
-            f"{source.path}: rope_type must be one of {', '.join(ROPE_TYPES)}, got {kind!r:.40}"
+            f"{source.path}: rope_type must be one of {', '.join(TYPES)}, got {kind!r:.40}"
         )
+    if not kind.isprintable() or len(kind) > MOST_LETTERS:
+        raise CourseError(f"{source.path}: rope_type must be a name, got {kind!r:.40}")
     kind = OLD_NAMES.get(kind, kind)
     default = source.default("rope_parameters") or {}
     axial = default.get("rope_type") == "axial" or source.name in AXES
     if kind == "default" and axial:
         kind = "axial"
-    if kind in ROPE_TYPES:
+    if kind in TYPES:
         return kind, ()
     unknown = (
-        f"rope_type {kind!r} is unknown; there are {', '.join(ROPE_TYPES)}. What follows "
+        f"rope_type {kind!r} is unknown; there are {', '.join(TYPES)}. What follows "
         "is RoPE before any stretching"
     )
     return kind, (Remark(unknown, is_fault=True),)
@@ -376,9 +406,9 @@ def _used(
              "llama_4_scaling_beta"}  # fmt: skip
     given = {key: value for key, value in given.items() if value is not None}
     taken, idle = set(given), set[str]()
-    if kind in ROPE_TYPES:
-        taken = ROPE_TYPES[kind][1]
-        idle = set().union(*(keys for _, keys in ROPE_TYPES.values()))  # another type takes them
+    if kind in TYPES:
+        taken = TYPES[kind][1]
+        idle = set().union(*(keys for _, keys in TYPES.values()))  # another type takes them
     said = []
     for key in sorted(given.keys() - taken - names):
         if key not in idle and source.reads(key):
@@ -404,33 +434,33 @@ def _used(
 
 def _ladder(
     source: Source, kind: str, turned: int, base: float
-) -> tuple[Tensor, tuple[int, ...], Remarks]:
+) -> tuple[Ladder, tuple[int, ...], Remarks]:
     """Frequencies before anything is stretched, and for pictures the pairs of each axis.
 
     These have a ladder for each axis, rows and columns (and time), or share the pairs of one.
     """
-    if turned % 2:  # an odd number is rounded up, and the exponents are not
-        exponents = torch.arange(0, turned, 2, dtype=torch.float64) / turned
-        return base**-exponents, (), ()
-    if kind != "axial":
-        return rotary_frequencies(turned, base), (), ()
+    if kind != "axial" or turned % 2:  # an odd number is rounded up, and the exponents are not
+        return plain_ladder(turned, base), (), ()
     if source.name in BY_TURNS:
         pairs = turned // 2
-        return rotary_frequencies(turned, base), (pairs - pairs // 2, pairs // 2), ()
+        return plain_ladder(turned, base), (pairs - pairs // 2, pairs // 2), ()
     axes = int(AXES[source.name].value) if source.name in AXES else 2
-    ladder = rotary_frequencies(2 * (turned // axes // 2), base)
+    ladder = plain_ladder(2 * (turned // axes // 2), base)
     square = Remark("coordinates go from -1 to 1, and angles are 2 pi times as large")
     said = (square,) if source.name in UNIT_SQUARE else ()
-    return ladder.repeat(axes), (len(ladder),) * axes, said
+    return ladder * axes, (len(ladder),) * axes, said
 
 
-def _stretched(source: Source, asked: Config, width: int) -> tuple[Tensor, float, tuple[int, ...]]:
-    """The frequencies that parameters ask for, their attention factor, and sections of axes."""
+def _stretched(source: Source, asked: Config, columns: int, share: float) -> Stretch:
+    """The frequencies that parameters ask for, and their attention factor."""
+    return _in_one_line(source, lambda: stretched(asked, columns, source.length, share))
+
+
+def _in_one_line(source: Source, make: Callable[[], Made]) -> Made:
     try:
-        scaled = from_rope_parameters(asked, width, source.length, source.length)
-    except ValueError as error:
+        return make()
+    except (ValueError, OverflowError) as error:
         raise CourseError(f"{source.path}: {error}") from None
-    return scaled.frequencies, scaled.attention_factor, getattr(scaled, "sections", ())
 
 
 def _lacking(source: Source, given: Config, kind: str, used: Config) -> tuple[bool, Remarks]:
@@ -454,12 +484,14 @@ def _lengths(
 ) -> tuple[int | None, int | None, Remarks]:
     """The length in which turns are counted, and the one that the model is made for."""
     original = original_length or used.get(ORIGINAL) or length
-    original = None if original is None else int(original)
-    factor = used.get("factor") or 1
-    if ORIGINAL not in used or length != original or factor <= 1:
-        return original, length, ()
-    trained = Remark(f"max_position_embeddings is the trained length, {original}")
-    return original, int(used[ORIGINAL] * factor), (trained,)
+    if original is None:
+        return None, None, ()
+    original, factor = int(original), used.get("factor") or 1
+    if ORIGINAL not in used or length not in (None, original) or factor <= 1:
+        return original, length or original, ()
+    before = f"max_position_embeddings is the length before the stretch, {original}"
+    said = (Remark(before),) if length else ()
+    return original, int(used[ORIGINAL] * factor), said
 
 
 def _surprises(
@@ -494,9 +526,9 @@ def _surprises(
 
 
 def _remarks_on_pairs(
-    extra: Config, sections: Sequence[int], plain: Tensor, frequencies: Tensor
+    extra: Config, sections: Sequence[int], plain: Ladder, frequencies: Ladder
 ) -> Iterator[Remark]:
-    if standing := int((frequencies == 0).sum()):
+    if standing := frequencies.count(0):
         yield Remark(f"{standing} pairs stand still")
     if extra and not extra["mrope_interleaved"] and sum(sections) != len(plain):
         yield Remark(
@@ -512,7 +544,7 @@ def _axes(source: Source, given: Config, sections: Sequence[int], pairs: int) ->
     if sum(sections) != pairs or source.name in ALTERNATE:
         return ()
     try:
-        return tuple(axis_of_pair(sections, _interleaved(source, given)).tolist())
+        return axes_of_pairs(sections, _interleaved(source, given))
     except ValueError:  # they cannot be interleaved, and transformers takes what comes out
         return ()
 

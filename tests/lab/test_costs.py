@@ -139,6 +139,6 @@ def test_a_step_begins_with_no_gradient():
 
 
 def test_the_command_measures_one_kind_alone(small, monkeypatch):
-    monkeypatch.setattr(commands, "STUDIES", (small,))
+    monkeypatch.setattr("course_lab.commands.STUDIES", (small,))
     assert commands.main(["measure", "costs", "memory"]) == 0
     assert {record["kind"] for record in costs.results()} == {"memory"}

@@ -9,7 +9,8 @@ import torch
 from course_grading import cli
 from course_lab.rope import CONFIGS, known
 from course_lab.rope import config as rope_config
-from course_lab.rope.advice import advice, plan
+from course_lab.rope.advice import advice
+from course_lab.rope.plan import Works, plan
 from course_lib.encodings import llama3, rotary_frequencies, yarn
 from course_lib.errors import CourseError
 
@@ -63,9 +64,10 @@ def followed(tmp_path):
     def followed(file, times):
         path = tmp_path / "config.json"
         path.write_text(json.dumps(file))
-        before = rope_config.read(path)
+        read = rope_config.reading(path)
+        before = read.groups
         longest = max(group.table.length for group in before if group.table)
-        made = plan(before, int(times * longest))
+        made = plan(read, int(times * longest))
         if made.recipe is None:
             return made, before, None, file
         changed = pasted(file, made.recipe)
@@ -79,9 +81,9 @@ def followed(tmp_path):
 @pytest.mark.parametrize("name", SHIPPED)
 def test_pasted_into_the_file_it_is_what_transformers_does(name, times, followed):
     """Each pair is slowed as promised, and nothing else changes."""
-    groups = rope_config.read(CONFIGS / f"{name}.json")
-    if not any(group.table for group in groups):
-        assert plan(groups, 1 << 20).recipe is None
+    read = rope_config.reading(CONFIGS / f"{name}.json")
+    if not any(group.table for group in read.groups):
+        assert not plan(read, 1 << 20).stretched
         return
     made, *_, changed = followed(shipped(name), times)
     if made.recipe is None:
@@ -153,7 +155,7 @@ def test_llama_3_keeps_its_rule_with_a_larger_factor(followed):
 
 
 def test_pairs_that_are_slowed_already_are_no_start_for_yarn():
-    made = plan(rope_config.read(CONFIGS / "gemma-3-4b.json"), 262_144)
+    made = plan(rope_config.reading(CONFIGS / "gemma-3-4b.json"), 262_144)
     assert "rope_type 'linear' has slowed these pairs already, by up to 8" in made.said[-1]
     assert made.recipe is None and not made.stretched
 
@@ -171,7 +173,7 @@ def test_layers_of_two_types_get_one_block_with_both(followed):
     )
     assert config.rope_parameters["full_attention"]["rope_type"] == "yarn"
     sliding, full = after
-    assert torch.equal(sliding.frequencies, rotary_frequencies(256, 1e4))
+    assert torch.allclose(sliding.frequencies, rotary_frequencies(256, 1e4), rtol=1e-12, atol=0)
     torch.testing.assert_close(full.frequencies, yarn(256, 1e6, 4.0, 4096).frequencies)
 
 
@@ -188,12 +190,18 @@ def test_a_table_that_two_types_of_layers_share_is_written_once(followed):
 
 def test_a_model_that_reaches_further_than_its_config_says_has_its_limit_raised(followed):
     """Qwen2.5's card gives YaRN and leaves the length, which engines take for the limit."""
-    groups = rope_config.read(CONFIGS / "qwen2.5-7b-128k.json")
-    made = plan(groups, 131_072)
+    read = rope_config.reading(CONFIGS / "qwen2.5-7b-128k.json")
+    made = plan(read, 131_072)
     assert made.recipe.entries == {"max_position_embeddings": 131_072} and not made.recipe.remove
-    assert plan(groups, 32_768).recipe is None
-    said = "\n".join(advice(groups, 131_072))
-    assert "--max-model-len 131072" in said and "price" not in said
+    assert plan(read, 32_768).recipe is None
+    first, *said = advice(read, 131_072)
+    assert first.endswith(
+        "works as it stands: only after max_position_embeddings is raised; no pair needs another "
+        "pace"
+    )
+    said = "\n".join(said)
+    assert "--max-model-len 131072" in said and "--override-kv" in said
+    assert "its own YaRN by 4 holds for texts of every length" in said and "by 4: 0.11" in said
 
 
 @pytest.mark.parametrize("engine", ["transformers", "vllm", "sglang", "llama.cpp"])
@@ -213,7 +221,7 @@ def test_an_engine_is_told_where_and_which_limit(engine, capsys):
 
 
 def test_llama_cpp_has_no_flags_for_what_stands_in_a_tensor():
-    said = "\n".join(advice(rope_config.read(CONFIGS / "llama-3.1-8b.json"), 200_000))
+    said = "\n".join(advice(rope_config.reading(CONFIGS / "llama-3.1-8b.json"), 200_000))
     assert "llama.cpp: no flags: change config.json and convert the model again" in said
 
 
@@ -248,11 +256,12 @@ def test_every_type_follows_what_is_advised(tmp_path):
         path = tmp_path / "config.json"
         path.write_text(json.dumps(file, default=str))
         try:
-            groups = rope_config.read(path)
+            read = rope_config.reading(path)
+            groups = read.groups
         except CourseError:  # DeepSeek-V4's default, for one, has heads that cannot be turned
             continue
         lengths = [group.table.length for group in groups if group.table and group.table.length]
-        if not lengths or not (made := plan(groups, 4 * max(lengths))).recipe:
+        if not lengths or not (made := plan(read, 4 * max(lengths))).recipe:
             continue
         try:
             _, after = theirs(pasted(file, made.recipe))
@@ -270,3 +279,94 @@ def test_every_type_follows_what_is_advised(tmp_path):
         checked += 1
     assert not wrong, wrong
     assert checked > 150
+
+
+VERDICTS = {
+    ("llama-7b", 2048): (Works.YES, "yes; made for 2 048 tokens, unstretched"),
+    ("llama-7b", 100_000): (Works.AFTER_STRETCH, "no, only after a stretch"),
+    ("gemma-3-4b", 262_144): (Works.NO, "no, and no entry of its config changes that"),
+    ("gpt2", 2048): (Works.NO, "no, and no entry of its config changes that"),
+    ("mistral-7b", 100_000): (
+        Works.AFTER_LIMIT,
+        "only after max_position_embeddings is raised; no pair needs another pace",
+    ),
+    ("jamba-v0.1", 1 << 20): (
+        Works.AFTER_LIMIT,
+        "only after max_position_embeddings is raised; no pair needs another pace",
+    ),
+    ("gemma-3-4b", 100_000): (
+        Works.YES,
+        "yes; made for 131 072 tokens, stretched by its own 'linear'",
+    ),
+    ("gpt-oss-20b", 100_000): (
+        Works.YES,
+        "yes; made for 131 072 tokens, stretched by its own 'yarn'",
+    ),
+    ("bloom-560m", 100_000): (Works.YES, "yes; nothing to stretch: a bias that falls"),
+}
+
+
+@pytest.mark.parametrize("name, length", VERDICTS)
+def test_the_first_line_says_whether_it_works_and_the_second_what_happens_if_not(name, length):
+    works, words = VERDICTS[name, length]
+    read = rope_config.reading(CONFIGS / f"{name}.json")
+    first, *rest = advice(read, length)
+    assert plan(read, length).works is works
+    number = f"{length:,}".replace(",", " ")
+    assert first.startswith(f"for {number} tokens, works as it stands: {words}")
+    undone = [line for line in rest if line.startswith("if nothing is done: ")]
+    assert len(undone) == (works is not Works.YES)
+    if name in ("llama-7b", "mistral-7b", "gpt2") and undone:
+        assert "vLLM and SGLang refuse more than" in undone[0]
+    if works is Works.AFTER_STRETCH:
+        assert "paid 4.16 nats (6.00 bits) more per token" in undone[0]
+
+
+def test_a_length_that_no_config_states_is_not_guessed(tmp_path):
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps({"rope_theta": 1e4, "head_dim": 64, "model_type": "nobody"}))
+    first, *_ = advice(rope_config.reading(path), 8192)
+    assert (
+        "not known; the trained length is not in the config (--original-length gives it)" in first
+    )
+    first, *_ = advice(rope_config.reading(path, original_length=4096), 8192)
+    assert first.endswith("no, only after a stretch")
+
+
+def test_where_a_stretch_would_go_is_said_when_none_is_needed():
+    said = "\n".join(advice(rope_config.reading(CONFIGS / "qwen3-vl-8b.json"), 100_000))
+    assert "nothing to write; start vllm --max-model-len 100000, sglang" in said
+    assert (
+        "beyond 262 144 tokens a stretch would go into rope_parameters under text_config (and "
+        "rope_scaling goes), and the length into max_position_embeddings beside it"
+    ) in said
+    said = "\n".join(advice(rope_config.reading(CONFIGS / "gemma-3-4b.json"), 100_000))
+    assert "beyond 131 072 tokens no entry helps: rope_type 'linear' has slowed" in said
+    assert "under text_config" in said.split("Its parameters are those in ")[1]
+
+
+def test_the_warning_about_far_stretches_and_when_not_to_stretch_stand_where_they_are_read():
+    said = list(advice(rope_config.reading(CONFIGS / "llama-7b.json"), 100_000))
+    alone = next(n for n, line in enumerate(said) if line.startswith("do not stretch a model"))
+    entries = next(n for n, line in enumerate(said) if line.startswith("write into config.json"))
+    assert alone < entries and any(line.startswith("warning: 49 is far") for line in said)
+    assert any("attention factor 1.389, scores times 1.93" in line for line in said)
+
+
+def test_the_price_is_said_of_each_model_that_needs_nothing():
+    def price(name):
+        said = list(advice(rope_config.reading(CONFIGS / f"{name}.json"), 2048))
+        return next(line for line in said if line.startswith("price: "))
+
+    assert price("llama-7b") == "price: none, nothing is stretched"
+    assert price("llama-3.1-8b") == "price: that of its own stretch (llama3) was not measured here"
+    assert price("deepseek-v3").startswith("price: its own YaRN by 40 holds for texts of every")
+
+
+def test_a_list_stands_in_one_line_and_llama_cpp_s_server_has_its_limit_named():
+    said = "\n".join(advice(rope_config.reading(CONFIGS / "qwen3-vl-8b.json"), 500_000))
+    assert '"mrope_section": [24, 20, 20],\n' in said
+    limited = rope_config.reading(CONFIGS / "mistral-7b.json")
+    said = "\n".join(advice(limited, 100_000, "llama.cpp"))
+    assert "its server stops at the length" in said and "flags of YaRN" not in said
+    assert "--override-kv ARCHITECTURE.context_length=int:100000" in said

@@ -3,6 +3,8 @@
 import json
 import os
 import pty
+import subprocess
+import sys
 
 import pytest
 import torch
@@ -61,8 +63,8 @@ def test_a_config_full_of_faults_takes_twelve_lines_too_and_each_has_its_remedy(
 
 def test_what_a_practitioner_asks_first_stands_in_the_lines(capsys):
     printed = said(capsys, CONFIGS / "qwen2.5-7b-128k.json")
-    for words in ("all 28 layers: rotated, base 1 000 000", "trained on 32 768 tokens",
-                  "stretched to 131 072, by YaRN (yarn), factor 4",
+    for words in ("all 28 layers: rotated, base 1 000 000", "made for 131 072 tokens",
+                  "trained on 32 768, stretched by YaRN (yarn), factor 4",
                   "pairs kept: 0 to 23; slowed in between: 24 to 39; slowed by 4: 40 to 63",
                   "attention factor 1.139, scores times 1.296"):  # fmt: skip
         assert words in printed
@@ -111,7 +113,8 @@ def test_programs_get_the_advice_and_the_differences(capsys):
     assert advised["entries"]["text_config"]["max_position_embeddings"] == 524_288
     assert set(advised["commands"]) == {"vllm", "sglang", "llama.cpp"}
     nothing = json.loads(said(capsys, one, "--json", "--for", "500"))["advice"]
-    assert nothing["entries"] is None
+    assert nothing["entries"] is None and nothing["works"] == "yes"
+    assert advised["works"] == "after a stretch"
     both = json.loads(said(capsys, one, other, "--json"))
     assert both["other"]["name"] == "qwen2-vl-7b"
     assert "pairs by axis: 24 + 20 + 20 and 16 + 24 + 24" in both["differences"]
@@ -121,7 +124,7 @@ def test_two_configs_are_compared(config, capsys):
     llama, other = CONFIGS / "llama-3.1-8b.json", CONFIGS / "llama-7b.json"
     printed = said(capsys, llama, other)
     for words in ("base: 500 000 and 10 000", "stretch: llama3 by 8 and default",
-                  "trained length: 8 192 and 2 048", "63 of 64 pairs turn at another"):  # fmt: skip
+                  "trained on: 8 192 and 2 048", "63 of 64 pairs turn at another"):  # fmt: skip
         assert words in printed
     assert said(capsys, llama, llama) == "llama-3.1-8b and llama-3.1-8b: no difference\n"
     gemma, bert = CONFIGS / "gemma-3-4b.json", CONFIGS / "bert-base.json"
@@ -156,6 +159,15 @@ def test_colours_are_for_terminals_alone(config, capsys, monkeypatch):
         with os.fdopen(ours, "rb", buffering=0) as terminal:
             printed = "".join(part.decode() for part in iter(lambda: what_came(terminal), b""))
         assert (COLOURS["warning"] in printed) == (no_colour is None)
+
+
+def test_a_reader_that_has_read_enough_is_no_error():
+    call = [sys.executable, "-m", "course_grading.cli", "rope", str(CONFIGS / "llama-7b.json")]
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(call, stdout=writer, stderr=subprocess.PIPE, text=True)
+    os.close(writer)
+    assert done.stderr == "" and done.returncode == 141
 
 
 def test_a_warning_without_a_remedy_is_none_that_is_known():

@@ -13,6 +13,7 @@ import torch
 from course_grading import cli
 from course_lab.rope import CONFIGS, read
 from course_lab.rope.config import reading
+from course_lab.rope.gguf import metadata as metadata_of
 from course_lib.encodings import llama3, rotary_frequencies, yarn
 from course_lib.errors import CourseError
 
@@ -79,7 +80,9 @@ def test_metas_params_and_litgpts_yaml_are_llama_3s_rule(wrote):
     expected = llama3(rotary_frequencies(128, 5e5), 8.0, 8192).frequencies
     for path in (wrote("params.json", json.dumps(META)), wrote("model_config.yaml", LITGPT)):
         [group] = read(path)
-        assert torch.equal(group.frequencies, expected) and not group.warnings
+        assert (
+            torch.allclose(group.frequencies, expected, rtol=1e-12, atol=0) and not group.warnings
+        )
 
 
 def test_nemos_settings_stand_inside_of_model(wrote):
@@ -163,7 +166,7 @@ def test_the_metadata_of_a_gguf_file_are_a_config(wrote):
     path = wrote("x/model.gguf", gguf("llama", **SIZES))
     for given in (path, path.parent):
         [group] = read(given)
-        assert torch.equal(group.frequencies, rotary_frequencies(64, 1e5))
+        assert torch.allclose(group.frequencies, rotary_frequencies(64, 1e5), rtol=1e-12, atol=0)
         assert group.table.length == 8192 and group.total == 4 and not group.warnings
     stretched = SIZES | {"context_length": 32_768, "rope.scaling.type": "yarn",
                          "rope.scaling.factor": 4.0,
@@ -196,3 +199,29 @@ def test_no_weights_are_read(wrote, tmp_path):
     with long.open("r+b") as file:
         file.truncate(1 << 40)  # a hole of a terabyte
     assert read(Path(long))[0].base == 1e5
+
+
+def test_the_metadata_are_those_that_the_package_reads(tmp_path):
+    package = pytest.importorskip("gguf")
+    writer = package.GGUFWriter(path := tmp_path / "m.gguf", "qwen2")
+    for key, value in {
+        "block_count": 24,
+        "context_length": 32_768,
+        "embedding_length": 896,
+    }.items():
+        writer.add_uint32(f"qwen2.{key}", value)
+    writer.add_uint32("qwen2.attention.head_count", 14)
+    writer.add_float32("qwen2.rope.freq_base", 1e6)
+    writer.add_array("tokenizer.ggml.tokens", [f"token {n}" for n in range(600)])
+    writer.add_array("qwen2.rope.dimension_sections", [16, 24, 24, 0])
+    writer.add_tensor("rope_freqs.weight", torch.ones(32).numpy())
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    theirs = {name: field.contents() for name, field in package.GGUFReader(path).fields.items()
+              if name.startswith("qwen2.")}  # fmt: skip
+    with path.open("rb") as file:
+        ours, tensors = metadata_of(file)
+    assert {name: ours[name] for name in theirs} == theirs and len(theirs) == 6
+    assert tensors == {"rope_freqs.weight"} and ours["tokenizer.ggml.tokens"] is None

@@ -6,6 +6,8 @@ import pytest
 
 from course_lab.rope import CONFIGS
 from course_lab.rope import config as rope_config
+from course_lab.rope.config import reading
+from course_lab.rope.summary import summary
 from course_lib.errors import CourseError
 
 SIZES = {"hidden_size": 512, "num_attention_heads": 8, "num_hidden_layers": 4,
@@ -135,3 +137,30 @@ def test_a_path_with_nothing_there_says_what_to_give(tmp_path, monkeypatch):
     strange.write_text('{"rope_theta": 1' + 5000 * "0" + "}")  # more digits than Python reads
     with pytest.raises(CourseError, match="is not JSON"):
         rope_config.read(strange)
+
+
+@pytest.mark.parametrize("key", ["rotary_base", "rope_base"])
+def test_a_base_by_another_program_s_name_is_no_silent_default(tmp_path, key):
+    [group] = read(tmp_path, SIZES | {"model_type": "llama", key: 500_000})
+    assert group.base == 10_000
+    assert any(f"{key} 500000 at the top of the file is read by nobody" in one
+               and one.endswith("and takes 10000") for one in group.warnings)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "scaling",
+    [{"rope_type": "llama3", "factor": 8.0, "original_max_position_embeddings": 4096},
+     {"rope_type": "YaRN", "factor": 4.0}],
+)  # fmt: skip
+def test_what_is_not_stretched_is_not_called_stretched(tmp_path, scaling):
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(SIZES | {"model_type": "llama", "rope_scaling": scaling}))
+    said = "\n".join(line.words for line in summary(reading(path)))
+    assert f"not stretched: rope_type {scaling['rope_type']!r} slows no pair here" in said
+    assert "stretched by" not in said
+
+
+def test_a_length_by_its_old_name_is_one_for_types_that_are_not_known(tmp_path):
+    [group] = read(tmp_path, {"model_type": "phi-msft", "n_embd": 2048, "n_head": 32, "n_layer": 2,
+                              "n_positions": 2048, "rotary_dim": 32})  # fmt: skip
+    assert group.table.length == 2048 and group.total == 2

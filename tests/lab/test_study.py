@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import pytest
 
-from course_lab.__main__ import STUDIES
+from course_lab.commands import STUDIES
 from course_lab.studies.study import (
     Kind,
     Result,

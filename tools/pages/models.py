@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from course_lab.rope import known
 from course_lab.rope.layer_groups import LayerGroup, grouped
-from course_lab.rope.report import whole
 from course_lab.rope.source import Source
+from course_lab.rope.words import whole
 from course_lib.errors import CourseError
 
 

@@ -31,6 +31,10 @@ with the name of its model.
 | `--part KEY` | another network of the file, such as `vision_config` |
 | `--picture FILE` | draws it |
 
+Two words have one meaning each. A model is *made for* the length that it reads as its config
+stands, a stretch in it included. It was *trained on* the length before that stretch; without a
+stretch the two are the same. Pairs whose frequencies change are *slowed*, all others *kept*.
+
 ## Six published configs
 """
 AS_JSON = """\
@@ -49,7 +53,8 @@ or changes its meaning, and new keys may come without.
 `attention_factor`, `temperature`, `sections`, `axes`, `plain` and `frequencies` (radians per \
 position for each pair, before and after a stretch), `parameters` (as in the file) |
 | `warnings` | each with its `remedy` |
-| `advice` | with `--for`: `said`, `entries`, `remove`, `commands`, `frequencies` |
+| `advice` | with `--for`: `works` (yes, after the limit is raised, after a stretch, unknown, no), \
+`why`, `said`, `entries`, `remove`, `commands`, `frequencies` |
 | `other`, `differences` | with two configs |
 
 It holds what `course_lab.rope.read` gives in Python.
@@ -63,8 +68,7 @@ def page() -> str:
         read = reading(CONFIGS / f"{name}.json")
         words = "\n".join(line.words for line in summary(read))
         parts.append(f"```text\n{words}\n```\n\n![{_alt(read)}](course-rope-{name}.png)\n")
-    groups = reading(CONFIGS / f"{STRETCHED}.json").groups
-    said = "\n".join(advice(groups, LENGTH))
+    said = "\n".join(advice(reading(CONFIGS / f"{STRETCHED}.json"), LENGTH))
     parts.append(
         f"## A longer text\n\n`course rope {STRETCHED}.json --for {LENGTH}` prints, besides:\n\n"
         f"```text\n{said}\n```\n\n[Serving](serving.md) has what engines did with such entries.\n"

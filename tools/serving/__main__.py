@@ -76,11 +76,11 @@ def asked(name: str, engines: list[Vllm | Sglang]) -> dict[str, Any]:
         if name == "longrope":
             file = Path(folder) / "config.json"
             file.write_text(json.dumps(LONGROPE))
-        groups = reading(file).groups
+        read = reading(file)
         config = AutoConfig.for_model(**json.loads(file.read_text()))
-    reached = max(group.table.length or 0 for group in groups if group.table)
+    reached = max(group.table.length or 0 for group in read.groups if group.table)
     length = TIMES * reached
-    made = plan(groups, length)
+    made = plan(read, length)
     found: dict[str, Any] = {"kind": SIX[name], "length": length, "said": made.said, "engines": {}}
     for engine in engines:
         one: dict[str, Any] = {"as it is": _tried(engine, config, length)}

@@ -1,4 +1,4 @@
-"""Settings in the words of other houses, turned into those of a config.json of transformers.
+"""Settings in other programs' formats, as a config.json of transformers would say them.
 
 `params.json` of Mistral and of Meta, LitGPT's model_config.yaml, and what NeMo and Megatron write.
 """
@@ -35,7 +35,7 @@ SIGNS = {"hidden_size", "dim", "n_embd", "num_attention_heads", "rope_theta", "r
          "rope_scaling", "rope_parameters"}  # fmt: skip
 
 
-def in_our_words(
+def as_config(
     path: Path, found: dict[str, Any], known: Mapping[str, Any]
 ) -> tuple[dict[str, Any], list[str]]:
     """The settings by transformers' names, and what was done; a known model type stays as it is."""
@@ -43,7 +43,7 @@ def in_our_words(
         for key in INSIDE:
             inner = found.get(key)
             if isinstance(inner, dict) and SIGNS & inner.keys() and "model_type" not in found:
-                config, how = in_our_words(path, inner, known)
+                config, how = as_config(path, inner, known)
                 return config, [f"read from {key} in the file", *how]
     kind = found.get("model_type")
     if (
