@@ -491,7 +491,7 @@ def test_make_knows_the_edition(target: str, edition: str, commands: list[str]) 
     dry = ["make", "--dry-run", target, edition]
     said = subprocess.run(dry, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert all(command in said for command in commands)
-    assert ("zh" in said) == bool(commands)
+    assert ("zh" in said.replace(f"{ROOT}", "")) == bool(commands)
 
 
 def test_a_language_without_catalogues_is_refused(
