@@ -13,7 +13,7 @@ from course_lab.instruments.evaluation import PASSAGES, bits_by_length, most_pas
 from course_lab.machine import device
 from course_lab.rope.command import add_rope
 from course_lab.rope.config import Reading
-from course_lab.studies import budgets, costs, grids, interventions, layers, released, short
+from course_lab.studies import budgets, costs, grids, interventions, layers, released, short, table
 from course_lab.studies import zoo as making
 from course_lab.studies.study import Study
 from course_lab.training.checkpoints import Checkpoint, save_weights
@@ -30,7 +30,7 @@ def _count(text: str) -> int:
 
 STUDIES: tuple[Study[Any], ...] = (
     making.STUDY, layers.STUDY, budgets.STUDY, short.STUDY, interventions.STUDY, costs.STUDY,
-    released.STUDY, grids.STUDY,
+    released.STUDY, grids.STUDY, table.STUDY,
 )  # fmt: skip
 
 
