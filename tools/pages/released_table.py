@@ -82,7 +82,7 @@ def _waves() -> list[str]:
         for band in range(len(BANDS))
         for name in BESIDE
     ]  # fmt: skip
-    head = ["", "longest wave, rows", "share of variance", "in two directions", "turns one way"]
+    head = ["", "largest wave, rows", "share of variance", "in two directions", "turns one way"]
     bands = ", ".join(f"{low:g} to {high:g}" for low, high in BANDS)
     return [
         "### Waves\n",
@@ -91,7 +91,7 @@ def _waves() -> list[str]:
         "lies in its two largest directions, and how much of this turns one way: 1.00 for a sine "
         "and its cosine, 0.50 for two waves that have nothing to do with each other. In the two "
         "slow bands few turns fit into the table, and unrelated waves come near to 1 as well.\n",
-        table(head, rows, RIGHT).replace("longest wave", "largest wave") + "\n",
+        table(head, rows, RIGHT) + "\n",
     ]
 
 
