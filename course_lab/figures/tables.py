@@ -117,7 +117,7 @@ def shifts_and_rows(
         ax.plot([*by], means, color=color, linewidth=1.5, label=name)
         for distance, values in by.items():
             ax.plot([distance] * len(values), values, marker, color=color, markersize=4)
-    ax.set(xscale="log", ylim=(-0.05, 1.5), xlabel="moved on by (rows)",
+    ax.set(xscale="log", ylim=(-0.05, 1.75), xlabel="moved on by (rows)",
            ylabel="share of variance left", title="Is a shift a matrix?")  # fmt: skip
     ax.set_xticks([*by], [str(distance) for distance in by])
     ax.minorticks_off()
