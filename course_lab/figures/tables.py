@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from statistics import fmean
 
 import torch
 from matplotlib.figure import Figure
 from torch import Tensor
 
 from course_lab.figures.plots import draw_heat_map, note, numbers
-from course_lab.figures.style import BLACK, ORANGE, figure, line_of
+from course_lab.figures.style import BLACK, BLUE, GREY, ORANGE, figure, line_of
 
 
 def strings(tables: Mapping[str, Tensor], title: str) -> Figure:
@@ -76,5 +77,55 @@ def accuracy_gained(
     handles, labels = axes[0][0].get_legend_handles_labels()
     fig.legend(handles, labels, loc="outside lower right", ncols=2)
     fig.supxlabel(xlabel, fontsize=10)
+    fig.suptitle(title, x=0.01, ha="left", fontsize=11)
+    return fig
+
+
+def circles(
+    panels: Mapping[str, Sequence[tuple[Sequence[float], Sequence[float]]]],
+    names: Sequence[str],
+    title: str,
+) -> Figure:
+    """Rows as points in several planes, a line of panels for each table; later rows brighter."""
+    height = 0.9 + 1.5 * len(panels)
+    fig, axes = figure(7.6, height, rows=len(panels), columns=len(names), squeeze=False)
+    for line, (label, planes) in zip(axes, panels.items(), strict=True):
+        line[0].set_ylabel(label)
+        for ax, (x, y) in zip(line, planes, strict=True):
+            ax.scatter(x, y, c=range(len(x)), cmap="viridis", s=4, linewidths=0)
+            ax.set(xticks=[], yticks=[], aspect="equal", adjustable="datalim")
+            ax.margins(0.12)
+            ax.spines[:].set_visible(False)
+            ax.grid(visible=False)
+    for ax, name in zip(axes[0], names, strict=True):
+        ax.set_title(name, fontsize=9)
+    fig.suptitle(title, x=0.01, ha="left", fontsize=11)
+    return fig
+
+
+def shifts_and_rows(
+    left: Mapping[str, Mapping[int, Sequence[float]]], lengths: Sequence[float], title: str
+) -> Figure:
+    """What a fitted matrix leaves of each table, by how far it moves rows; and rows by length.
+
+    A dot for each draw, a line through their means. Row 0 is off the scale, and written there.
+    """
+    fig, (ax, of_rows) = figure(7.6, 3.3, columns=2)
+    looks = zip(("o", "s", "^", "x"), (ORANGE, BLUE, GREY, BLACK), strict=True)
+    for (name, by), (marker, color) in zip(left.items(), looks, strict=False):
+        means = [fmean(values) for values in by.values()]
+        ax.plot([*by], means, color=color, linewidth=1.5, label=name)
+        for distance, values in by.items():
+            ax.plot([distance] * len(values), values, marker, color=color, markersize=4)
+    ax.set(xscale="log", ylim=(-0.05, 1.75), xlabel="moved on by (rows)",
+           ylabel="share of variance left", title="Is a shift a matrix?")  # fmt: skip
+    ax.set_xticks([*by], [str(distance) for distance in by])
+    ax.minorticks_off()
+    ax.legend(fontsize=8, loc="upper left")
+    of_rows.plot(range(1, len(lengths)), lengths[1:], ".", color=ORANGE, markersize=3)
+    for row in (127, len(lengths) - 1):
+        note(of_rows, f"row {row}", (row, lengths[row]), (-42, 2))
+    of_rows.text(8, 1.03, f"row 0: {lengths[0]:.1f}", fontsize=9)
+    of_rows.set(xlabel="row", ylabel="length", ylim=(0.35, 1.1), title="Rows by length")
     fig.suptitle(title, x=0.01, ha="left", fontsize=11)
     return fig

@@ -1,17 +1,22 @@
-"""Reads a released model of Llama's architecture: a GGUF file, or a folder of transformers."""
+"""Reads a released model: a GGUF file, or a folder of transformers.
+
+Decoders are of Llama's architecture, encoders of BERT's.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
-from course_lab.released.installed import MissingModel, installed
+from course_lab.released.encoder import Encoder, EncoderConfig
+from course_lab.released.installed import MINILM, MissingModel, installed
 from course_lab.released.model import Released, ReleasedConfig
 from course_lib.encodings import from_rope_parameters, rotary_frequencies
 from course_lib.errors import CourseError
@@ -36,21 +41,44 @@ INSIDE = {
 }
 """The same for a layer; one of ours may be several of theirs, one below the other."""
 LAYERS = ("blk", "model.layers")
+ENCODER_OUTSIDE = {
+    "embedding": "word_embeddings",
+    "kinds": "token_type_embeddings",
+    "norm": "LayerNorm",
+}
+ENCODER_INSIDE = {
+    "attention.to_qkv": [f"attention.self.{part}" for part in ("query", "key", "value")],
+    "attention.to_out": ["attention.output.dense"],
+    "norm1": ["attention.output.LayerNorm"],
+    "up": ["intermediate.dense"],
+    "down": ["output.dense"],
+    "norm2": ["output.LayerNorm"],
+}
+"""Our names in an encoder, and transformers'."""
+POOLER = ("embeddings.position_ids", "pooler.dense.weight", "pooler.dense.bias")
+"""What an encoder's file holds besides; nothing here reads it."""
 SPELLINGS = ("smollm", "gpt-2", "llama-bpe")
 """GGUF's names of the ways to cut a text before pairs are merged that are known here."""
 
 
-class _File(NamedTuple):
-    config: ReleasedConfig
+Model = TypeVar("Model")
+
+
+class _Tensors(NamedTuple):
     names: tuple[str, ...]
     """Of all weights in the file."""
     get: Callable[[str], Tensor]
+    unused: tuple[str, ...] = ()
+    """Names that hold no weights of layers, or the same ones again."""
+
+
+class _File(NamedTuple):
+    config: ReleasedConfig
+    tensors: _Tensors
     tokenizer: Any
     """Or a sentence that says why there is none."""
     column: int
     """Of the tables of names."""
-    unused: tuple[str, ...] = ()
-    """Names that hold no weights of layers, or the same ones again."""
 
 
 def load(path: Path | str | None = None) -> Released:
@@ -60,45 +88,61 @@ def load(path: Path | str | None = None) -> Released:
     MissingModel if it is not there, and CourseError, in one line, for a file that is damaged, or
     holds another architecture than Llama's.
     """
-    where = installed() if path is None else Path(path)
+    return _read(installed() if path is None else Path(path), _decoder)
+
+
+def load_encoder(path: Path | str | None = None) -> Encoder:
+    """A released encoder, as `load` reads a decoder: by default all-MiniLM-L6-v2.
+
+    `path` is a folder of transformers. Other architectures than BERT's raise CourseError.
+    """
+    return _read(installed(MINILM).parent if path is None else Path(path), _encoder)
+
+
+def _read(where: Path, read: Callable[[Path], Model]) -> Model:
     if not where.exists():
         raise MissingModel(f"there is no file {where}: name a GGUF file or a folder with a model")
     try:
-        file = _from_folder(where) if where.is_dir() else _from_gguf(where)
-        return Released(file.config, dict(_weights(file, where)), file.tokenizer)
+        return read(where)
     except (OSError, ValueError, KeyError, IndexError, TypeError, SafetensorError) as error:
         reason = " ".join(str(error).split()) or type(error).__name__
         raise CourseError(f"{where} cannot be read: {reason}") from error
 
 
-def _weights(file: _File, where: Path) -> Iterator[tuple[str, Tensor]]:
-    """Every weight by our name. Raises ValueError for one that is missing, strange or misshapen."""
+def _decoder(where: Path) -> Released:
+    file = _from_folder(where) if where.is_dir() else _from_gguf(where)
+    make = partial(Released, file.config)
     with torch.device("meta"):
-        shapes = {
-            name: tuple(weight.shape)
-            for name, weight in Released(file.config, {}, "").state_dict().items()
-        }
-    sources = {name: [pair[file.column]] for name, pair in OUTSIDE.items() if name in shapes}
+        names = make({}, "").state_dict()
+    sources = {name: [pair[file.column]] for name, pair in OUTSIDE.items() if name in names}
     if file.config.tied:
         sources["to_scores.weight"] = sources["embedding.weight"]
     for layer in range(file.config.num_layers):
         for name, pairs in INSIDE.items():
             inside = [f"{LAYERS[file.column]}.{layer}.{part}" for part in pairs[file.column]]
             sources[f"blocks.{layer}.{name}"] = inside
+    weights = _weights(sources, file.tensors, names, "Llama")
+    return make(dict(weights), file.tokenizer)
+
+
+def _weights(
+    sources: Mapping[str, Sequence[str]], file: _Tensors, ours: Mapping[str, Tensor], kind: str
+) -> Iterator[tuple[str, Tensor]]:
+    """Every weight by our name. Raises ValueError for one that is missing, strange or misshapen."""
     wanted = {part for parts in sources.values() for part in parts}
     if missing := sorted(wanted - set(file.names)):
         raise ValueError(f"it has no weights {missing[0]}, and {len(missing) - 1} others")
     if strange := sorted(set(file.names) - wanted - set(file.unused)):
         raise ValueError(
-            f"it has weights {strange[0]}, and {len(strange) - 1} others, that Llama's "
+            f"it has weights {strange[0]}, and {len(strange) - 1} others, that {kind}'s "
             "architecture does not have: another kind of model"
         )
     for name, parts in sources.items():
         weight = torch.cat([file.get(part) for part in parts]) if parts[1:] else file.get(parts[0])
-        if tuple(weight.shape) != shapes[name]:
+        shape = tuple(ours[name].shape)
+        if tuple(weight.shape) != shape:
             raise ValueError(
-                f"{' + '.join(parts)} has shape {tuple(weight.shape)}, its sizes ask for "
-                f"{shapes[name]}"
+                f"{' + '.join(parts)} has shape {tuple(weight.shape)}, its sizes ask for {shape}"
             )
         yield name, weight
 
@@ -152,7 +196,7 @@ def _from_gguf(path: Path) -> _File:
         frequencies=ladder,
         tied="output.weight" not in tensors,
     )
-    return _File(config, tuple(tensors), get, _spelling(say), 0, (divisors,))
+    return _File(config, _Tensors(tuple(tensors), get, (divisors,)), _spelling(say), 0)
 
 
 def _spelling(say: Callable[..., Any]) -> Any:
@@ -200,16 +244,6 @@ def _from_folder(folder: Path) -> _File:
     rope |= said.get("rope_parameters") or said.get("rope_scaling") or {}
     scaled = from_rope_parameters(rope, dim // heads, max_position_embeddings=length)
 
-    where: dict[str, Path] = {}
-    for file in sorted(folder.glob("*.safetensors")):
-        with safe_open(file, "pt") as weights:
-            where |= dict.fromkeys(weights.keys(), file)
-
-    def get(name: str) -> Tensor:
-        with safe_open(where[name], "pt") as weights:
-            tensor: Tensor = weights.get_tensor(name)
-        return tensor.float()
-
     config = ReleasedConfig(
         vocab_size=said["vocab_size"],
         dim=dim,
@@ -227,7 +261,53 @@ def _from_folder(folder: Path) -> _File:
         tied=said.get("tie_word_embeddings", False),
     )
     unused = ("lm_head.weight",) if config.tied else ()
-    return _File(config, tuple(where), get, _spelling_of(folder), 1, unused)
+    return _File(config, _in_folder(folder, unused), _spelling_of(folder), 1)
+
+
+def _encoder(folder: Path) -> Encoder:
+    said = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    for key, read in {"model_type": "bert", "hidden_act": "gelu"}.items():
+        if said.get(key) != read:
+            raise ValueError(f"its {key} is {said.get(key)}: of encoders only {read} is read here")
+    if (kind := said.get("position_embedding_type", "absolute")) != "absolute":
+        raise ValueError(f"its positions are {kind}, and no table that is added")
+    config = EncoderConfig(
+        vocab_size=said["vocab_size"],
+        dim=said["hidden_size"],
+        num_layers=said["num_hidden_layers"],
+        num_heads=said["num_attention_heads"],
+        hidden_dim=said["intermediate_size"],
+        norm_epsilon=said["layer_norm_eps"],
+        length=said["max_position_embeddings"],
+        name=folder.name,
+    )
+    with torch.device("meta"):
+        names = Encoder(config, {}, "").state_dict()
+    sources = {"scheme.table": ["embeddings.position_embeddings.weight"]}
+    for ours, theirs in ENCODER_OUTSIDE.items():
+        for part in ("weight", "bias") if ours == "norm" else ("weight",):
+            sources[f"{ours}.{part}"] = [f"embeddings.{theirs}.{part}"]
+    for layer in range(config.num_layers):
+        for ours, parts in ENCODER_INSIDE.items():
+            for end in ("weight", "bias"):
+                inside = [f"encoder.layer.{layer}.{part}.{end}" for part in parts]
+                sources[f"blocks.{layer}.{ours}.{end}"] = inside
+    weights = _weights(sources, _in_folder(folder, POOLER), names, "BERT")
+    return Encoder(config, dict(weights), _spelling_of(folder))
+
+
+def _in_folder(folder: Path, unused: tuple[str, ...]) -> _Tensors:
+    where: dict[str, Path] = {}
+    for file in sorted(folder.glob("*.safetensors")):
+        with safe_open(file, "pt") as weights:
+            where |= dict.fromkeys(weights.keys(), file)
+
+    def get(name: str) -> Tensor:
+        with safe_open(where[name], "pt") as weights:
+            tensor: Tensor = weights.get_tensor(name)
+        return tensor.float()
+
+    return _Tensors(tuple(where), get, unused)
 
 
 def _spelling_of(folder: Path) -> Any:
@@ -239,4 +319,7 @@ def _spelling_of(folder: Path) -> Any:
         raise MissingModel(
             "texts are cut with the package tokenizers: type `make model`"
         ) from error
-    return Tokenizer.from_file(str(folder / "tokenizer.json"))
+    spelling = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    spelling.no_truncation()  # some files cut every text, and fill it up, to one length
+    spelling.no_padding()
+    return spelling

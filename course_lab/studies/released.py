@@ -23,7 +23,7 @@ from course_lab.findings import Measured
 from course_lab.instruments import looking
 from course_lab.instruments.evaluation import Difference, difference
 from course_lab.instruments.interventions import removed
-from course_lab.released.installed import SHA256
+from course_lab.released.installed import SMOLLM2
 from course_lab.released.reading import at_this_place, losses
 from course_lab.released.texts import LENGTH, TEXTS, checksum, tokens
 from course_lab.studies.study import Entry, Kind, Result, Study
@@ -658,7 +658,7 @@ def _kind(
 
 
 def _settings(unit: Unit) -> Entry:
-    return {"weights": SHA256[:8], "letters": checksum(unit.text)}
+    return {"weights": SMOLLM2.sha256[:8], "letters": checksum(unit.text)}
 
 
 _LOOKS = (looking.by_layer, looking.one_back)

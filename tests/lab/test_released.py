@@ -170,7 +170,8 @@ def test_a_file_that_is_not_there(tmp_path):
 def test_no_model_installed_says_what_to_type(monkeypatch):
     monkeypatch.delenv("COURSE_MODEL", raising=False)
     monkeypatch.setattr("course_lab.released.installed.find_spec", lambda name: None)
-    with pytest.raises(released.MissingModel, match=rf"`make model` .* copy of {released.FILE}"):
+    said = rf"`make model ARGS=smollm2` .* copy of {released.SMOLLM2.file}"
+    with pytest.raises(released.MissingModel, match=said):
         released.load()
 
 

@@ -125,7 +125,7 @@ def test_the_page_in_docs_is_what_the_shipped_results_say():
 
 
 def test_the_page_of_the_released_model_in_docs_is_what_was_measured():
-    assert (DOCS / "real-model.md").read_text(encoding="utf-8") == released.report()
+    assert (DOCS / "real-models.md").read_text(encoding="utf-8") == released.report()
 
 
 def test_the_page_of_schemes_in_docs_is_what_was_measured():

@@ -396,7 +396,7 @@ def test_the_prices_of_short_texts_are_those_of_lesson_15():
 
 
 def test_the_prices_of_a_released_model_come_first_and_are_those_of_its_page():
-    page = (ROOT / "docs" / "real-model.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "real-models.md").read_text(encoding="utf-8")
     whole_page = page.split("## One thing changed")[1]
     last = range(study.LENGTH - 4 * study.BLOCK, study.LENGTH)
     alone = study.read("alone", "unchanged", start=last)

@@ -102,10 +102,10 @@ def write_schemes(arguments: Arguments) -> int:
 
 
 def write_released(arguments: Arguments) -> int:
-    """Write docs/real-model.md and its picture from what `course measure released` measures."""
-    page = folder_for("real-model.md", arguments.to)
+    """Write docs/real-models.md and its picture from what was measured of released models."""
+    page = folder_for("real-models.md", arguments.to)
     title = "Beyond its 8 192 tokens the model falls, and YaRN holds it"
-    page.with_name("real-model-places.png").write_bytes(style.png(by_place(title)))
+    page.with_name("real-models-places.png").write_bytes(style.png(by_place(title)))
     page.write_text(released.report(), encoding="utf-8")
     return 0
 

@@ -1,4 +1,4 @@
-"""`docs/real-model.md`: what the course found in small models, asked of a released one."""
+"""`docs/real-models.md`: what the course found in small models, asked of released ones."""
 
 from __future__ import annotations
 
@@ -35,14 +35,17 @@ from course_lab.studies.released import (
     measured,
     read,
 )
+from tools.pages import released_table
 from tools.pages.results import RIGHT
 
 TEXT = f"""\
-# A model that people use
+# Models that people use
 
-Written by `make pages ARGS=released` from what `course measure released` measures: a model,
-SmolLM2-135M-Instruct, which was made for {TRAINED} tokens, read by `course_lib`'s own attention and
-rotation in float32.
+Written by `make pages ARGS=released` from what `course measure released` and `course measure table`
+measure. The first model is a decoder, SmolLM2-135M-Instruct, which was made for {TRAINED} tokens,
+read by `course_lib`'s own attention and rotation in float32. The second is an encoder, and stands
+[below](#a-learned-table).
+
 The weights of its layers have four bits and its embedding eight (GGUF), and it is one model:
 nothing here says what others do.
 
@@ -92,6 +95,7 @@ def report() -> str:
         *_heads(),
         *_blind(),
         *_values(),
+        *released_table.parts(),
     ]
     return "\n".join(parts)
 
@@ -115,7 +119,7 @@ def _by_place() -> list[str]:
         "Nats per token more than YaRN by 2, on the same tokens. The last two columns are the one "
         "before them for seen and unseen texts apart.\n",
         table(["places", *parts, *KINDS], rows, RIGHT) + "\n",
-        f"![{by_place_words()}](real-model-places.png)\n",
+        f"![{by_place_words()}](real-models-places.png)\n",
     ]
 
 

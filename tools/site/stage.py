@@ -22,7 +22,7 @@ from notebooks import lesson, raw, sheet
 
 MEASURED = [
     f"docs/{name}"
-    for name in ("claims", "findings", "real-model", "results", "budgets", "benchmarks")
+    for name in ("claims", "findings", "real-models", "results", "budgets", "benchmarks")
 ]
 TO_LOOK_UP = [
     f"docs/{name}"
