@@ -10,6 +10,7 @@ import pytest
 from course_lab.rope import CONFIGS
 from course_lab.rope.config import reading
 from course_lab.rope.plan import plan
+from tools.serving.__main__ import RECIPES
 from tools.serving.engines import functions
 from tools.serving.page import OLD, PAGE, RECORD, page
 
@@ -52,3 +53,15 @@ def test_functions_are_taken_out_of_a_wheel(tmp_path):
                                "class C:\n    @property\n    def m(self): return 3\n")  # fmt: skip
     found = functions(tmp_path / "a.whl", "a.py", ["N", "f", "C.m"], g=lambda x: 10 * x)
     assert found.f(4) == 42 and found.m(None) == 3
+
+
+def test_losses_of_llama_cpp_stand_beside_ours():
+    """With made-up losses of theirs: ours are those of the stored records."""
+    losses = {name: {"a": [3.0, 3.1], "b": [2.9, 3.0]} for name in RECIPES}
+    flags = {name: flag for name, (flag, _) in RECIPES.items()}
+    record = {**WORDS, "llama.cpp": {"version": "0.3.36", "losses": losses, "flags": flags}}
+    section = page(record).split("## What llama.cpp computed")[1].split("##")[0]
+    rows = [line.split("|")[1:-1] for line in section.splitlines() if line.startswith("| ")]
+    assert [row[0].strip() for row in rows[2:]] == list(RECIPES)
+    assert {row[2].strip() for row in rows[2:]} == {"3.000"}
+    assert all(2 < float(row[3]) < 5 for row in rows[2:]) and "0.3.36" in section

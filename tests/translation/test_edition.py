@@ -152,6 +152,8 @@ def test_a_changed_paragraph_of_a_page_shows_its_english_marked():
     [
         ("[a](../docs/a.md)", "[a](../docs/a.md)"),
         ("[a](../docs/a.md#b)", "[a](../docs/a.md#b)"),
+        ("[a](../docs/a.md#gpu)", "[a](../docs/a.md#使用-gpu)"),
+        ("[a](../other.md#gpu)", "[a](../../other.md#gpu)"),
         ("[a](../docs)", "[a](../docs)"),
         ("![a](../docs/a.png)", "![a](../../docs/a.png)"),
         ("[`a`](../course_lib/a.py)", "[`a`](../../course_lib/a.py)"),
@@ -162,7 +164,13 @@ def test_a_changed_paragraph_of_a_page_shows_its_english_marked():
 )
 def test_links_lead_to_pages_of_the_edition_and_else_to_the_course(link, becomes):
     inside = {"docs/a.md", "notebooks/a.ipynb"}
-    assert writing.with_links(link, "notebooks/a.ipynb", inside) == becomes
+    anchors = {"docs/a.md": edition.anchors_of("# A\n\n## GPU", "# 甲\n\n## 使用 GPU")}
+    assert writing.with_links(link, "notebooks/a.ipynb", inside, anchors) == becomes
+
+
+def test_a_page_and_its_translation_have_the_same_headings():
+    with pytest.raises(ValueError, match="shorter"):
+        edition.anchors_of("# A\n\n## B", "# 甲")
 
 
 # A course with an edition

@@ -87,6 +87,7 @@ def in_chinese(page: str, context: dict[str, Any], english: bool) -> None:
     """Mend what is peculiar to a page of the Chinese edition."""
     for name in ("pathto", "css_tag", "js_tag"):
         context[name] = shared(context[name])
+    context["favicon_url"] = STATIC.sub("../_static/", context["favicon_url"])
     tree = context["furo_navigation_tree"] + english_pages(page)
     context["furo_navigation_tree"] = LINK.sub(in_its_language, tree)
     if "body" in context:

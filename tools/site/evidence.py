@@ -79,7 +79,7 @@ def with_links(markdown: str, file: str, words: Words = ENGLISH) -> str:
 
 
 def cards(markdown: str) -> str:
-    """The table of docs/findings.md as cards: a sentence, and below it what is on its two sides."""
+    """The table of docs/findings.md as cards: a sentence, and what it opens to."""
     lines = markdown.splitlines()
     places = [number for number, line in enumerate(lines) if CARD.match(line)]
     if not places:
@@ -97,6 +97,8 @@ def _card(row: list[str], head: list[str]) -> str:
 :::::{{container}} card
 **{number}** {sentence}
 
+{raw(f'<details class="numbers"><summary>{name}, {other}</summary>')}
+
 ::::{{container}} sides
 :::{{container}} side
 *{name}*<br>{measured}
@@ -105,6 +107,8 @@ def _card(row: list[str], head: list[str]) -> str:
 *{other}*<br>{beside}
 :::
 ::::
+
+{raw("</details>")}
 
 *{where}* {home}; *{last}* {released}
 :::::

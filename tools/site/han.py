@@ -5,13 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from ranking import SearchCourse
+from ranking import SearchCourse, scorer
 
 HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 WORD = re.compile(rf"[{HAN}]+|[^\W{HAN}]+")
 ONLY_HAN = re.compile(rf"[{HAN}]+")
 MARK = "__"
 """Ends a term of Han characters: the search asks that all terms of three letters and more occur."""
+
+ALSO: Mapping[str, str] = {
+    "旋转位置编码": "RoPE",
+    "底数": "基数",
+    "插值": "内插",
+    "正弦位置编码": "正余弦 三角函数式",
+    "远近对比": "远程衰减",
+    "线性偏置": "ALiBi",
+}
 
 
 class SearchHan(SearchCourse):
@@ -21,14 +30,7 @@ class SearchHan(SearchCourse):
     """
 
     lang = "zh"
-    also: Mapping[str, str] = {
-        "旋转位置编码": "RoPE",
-        "底数": "基数",
-        "插值": "内插",
-        "正弦位置编码": "正余弦 三角函数式",
-        "远近对比": "远程衰减",
-        "线性偏置": "ALiBi",
-    }
+    also = ALSO
 
     def pieces(self, text: str) -> list[str]:
         """The words of a text."""
@@ -39,7 +41,7 @@ class SearchHan(SearchCourse):
         return word + MARK if ONLY_HAN.fullmatch(word) else super().stem(word)
 
     # What a page's title has in one piece counts more than what has the same pairs elsewhere.
-    js_splitter_code = rf"""{SearchCourse.js_splitter_code}
+    js_splitter_code = rf"""{scorer(ALSO)}
 const ONLY_HAN = /^[{HAN}]+$/;
 
 var splitQuery = (query) =>

@@ -54,7 +54,8 @@ Parts = list[list[Box]]
 def ink_of(pictures: Sequence[Image.Image]) -> np.ndarray:
     """Where any of these pictures, which have one size, is not white."""
     darkest = np.minimum.reduce([np.asarray(one.convert("RGB")).min(axis=2) for one in pictures])
-    return np.asarray(np.less(darkest, WHITE))
+    ink: np.ndarray = darkest < WHITE
+    return ink
 
 
 class Layout(NamedTuple):

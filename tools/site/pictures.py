@@ -12,6 +12,8 @@ from links import up_from
 from PIL import Image
 
 FOLDER = "pictures"
+SMALL = 480
+"""A picture of at most so many pixels can be read when a phone makes it fit."""
 
 
 class Pictures:
@@ -71,4 +73,5 @@ def picture_html(
             f'srcset="{up_from(page)}{pictures.save(narrow)} {dots}x">'
         )
         image = f"<picture>{source}{image}</picture>"
-    return f'<figure class="picture">{image}</figure>'
+    kind = "picture small" if width <= SMALL else "picture"
+    return f'<figure class="{kind}">{image}</figure>'

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
+from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
@@ -56,19 +57,25 @@ def translated_page(markdown: str, entries: Sequence[Entry]) -> str:
         return marked(markdown, NOT_BEGUN)
     entry_of = {(entry.context, entry.english): entry for entry in present}
     parts: list[str] = []
-    anchors: dict[str, str] = {}
     for block in texts.blocks(markdown):
         english = block.source.rstrip("\n")
         entry = entry_of.get((block.context, english)) if block.kind == "text" else None
-        text = shown(entry) if entry else english
-        if (before := texts.HEADING.match(english)) and (after := texts.HEADING.match(text)):
-            anchors[texts.anchor(before[2])] = texts.anchor(after[2])
-        parts.append(text + block.source[len(english) :])
-    return re.sub(
-        r"(?<=\]\(#)[^)\s]+(?=\))",
-        lambda link: anchors.get(link[0], link[0]),
-        "".join(parts),
-    )
+        parts.append((shown(entry) if entry else english) + block.source[len(english) :])
+    page = "".join(parts)
+    anchors = anchors_of(markdown, page)
+    return re.sub(r"(?<=\]\(#)[^)\s]+(?=\))", lambda link: anchors.get(link[0], link[0]), page)
+
+
+def anchors_of(english: str, translated: str) -> dict[str, str]:
+    """What links to the headings of a translated page end in, by what they end in in English."""
+    return dict(zip(headings(english), headings(translated), strict=True))
+
+
+def headings(markdown: str) -> list[str]:
+    """The anchors of all headings, in order."""
+    blocks = [block for block in texts.blocks(markdown) if block.kind == "text"]
+    lines = chain.from_iterable(block.source.splitlines() for block in blocks)
+    return [texts.anchor(found[2]) for line in lines if (found := texts.HEADING.match(line))]
 
 
 def shown(entry: Entry) -> str:

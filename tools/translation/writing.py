@@ -23,7 +23,7 @@ from tools.translation import catalogue, edition, pages
 from tools.translation.contract import CODE, FENCED
 
 WRITTEN = ".written"
-LINK = re.compile(r"(?<=\]\()(?![a-z]+:|[/#])([^)\s#]+)(?=[)\s#])")
+LINK = re.compile(r"(?<=\]\()(?![a-z]+:|[/#])([^)\s#]+)(?:#([^)\s]+))?(?=[)\s])")
 
 Notebook = dict[str, Any]
 
@@ -36,14 +36,18 @@ def write(course: Path, translations: Path, released: Path, folder: Path) -> Ite
     (folder / WRITTEN).mkdir(parents=True, exist_ok=True)
     notebooks.write_text(folder / PHRASES, json.dumps(said, ensure_ascii=False, indent=1) + "\n")
     inside = {*texts, *lessons}
+    anchors = {
+        file: edition.anchors_of((course / file).read_text(encoding="utf-8"), markdown)
+        for file, markdown in texts.items()
+    }
     for file, markdown in texts.items():
         target = folder / file
         target.parent.mkdir(parents=True, exist_ok=True)
-        notebooks.write_text(target, with_links(markdown, file, inside))
+        notebooks.write_text(target, with_links(markdown, file, inside, anchors))
     for file, notebook in lessons.items():
         for cell in notebook["cells"]:
             if cell["cell_type"] == "markdown":
-                cell["source"] = with_links(as_text(cell["source"]), file, inside)
+                cell["source"] = with_links(as_text(cell["source"]), file, inside, anchors)
     sheets = {file: lessons.pop(file) for file in [*lessons] if file.startswith("exercises/")}
     for file, notebook in lessons.items():
         yield from _bring(folder, file, notebook)
@@ -85,14 +89,18 @@ def contents(
     return texts, found
 
 
-def with_links(markdown: str, file: str, inside: set[str]) -> str:
+def with_links(
+    markdown: str, file: str, inside: set[str], anchors: Mapping[str, Mapping[str, str]]
+) -> str:
     """Markdown of `file` in a folder of the course, with links that lead out of this folder to what
-    it does not hold."""
+    it does not hold, and to the translated headings of the pages that it holds."""
     folders = {str(parent) for path in inside for parent in PurePosixPath(path).parents}
 
     def rewritten(link: re.Match[str]) -> str:
-        there = os.path.normpath(PurePosixPath(file).parent / link[0])
-        return link[0] if there in inside or there in folders else f"../{link[0]}"
+        path, heading = link.groups()
+        there = os.path.normpath(PurePosixPath(file).parent / path)
+        path = path if there in inside or there in folders else f"../{path}"
+        return f"{path}#{anchors.get(there, {}).get(heading, heading)}" if heading else path
 
     parts, end = [], 0
     for code in sorted(

@@ -44,7 +44,7 @@ const PLACES = "article section[id], article [id^=cell-]";
 for (const link of document.querySelectorAll("a.language")) {
   link.addEventListener("click", () => {
     const above = [...document.querySelectorAll(PLACES)].filter(
-      (one) => one.getBoundingClientRect().top < 100,
+      (one) => one.getBoundingClientRect().top < 70,
     );
     link.hash = scrollY > 200 && above.length ? above[above.length - 1].id : "";
   });
@@ -71,7 +71,7 @@ const answers = document.querySelectorAll("details.answer");
 let waiting = [];
 addEventListener("beforeprint", () => {
   for (const picture of document.querySelectorAll("img[loading=lazy]")) picture.loading = "eager";
-  waiting = [...answers].filter((one) => !one.open);
+  waiting = [...answers, ...document.querySelectorAll("details.numbers")].filter((one) => !one.open);
   for (const one of waiting) one.open = true;
 });
 addEventListener("afterprint", () => {
