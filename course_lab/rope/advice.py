@@ -52,13 +52,15 @@ def _verdict(read: Reading, made: Plan) -> str:
 
 def _undone(read: Reading, made: Plan) -> str:
     """What engines do with a longer text, and what the model makes of it."""
-    stated = read.source.limit[1]
-    refused = isinstance(stated, int) and stated < made.length
-    engines = (
-        f"vLLM and SGLang refuse more than {whole(stated)} tokens, llama.cpp's server gives "
-        "a text no more, "
-        "and transformers" if refused else "the config names no limit, so engines"
-    )  # fmt: skip
+    most, is_default = read.source.allowed
+    refused = most is not None and most < made.length
+    engines = "the config names no limit, so engines"
+    if refused:
+        whose = f" (the default of {read.source.name}'s class)" if is_default else ""
+        engines = (
+            f"vLLM and SGLang refuse more than {whole(most or 0)} tokens{whose}, llama.cpp's "
+            "server gives a text no more, and transformers"
+        )
     if made.works is Works.AFTER_LIMIT:
         return f"{engines} reads on without harm" if refused else f"{engines} read on"
     table = any(group.kind == "learned table" for group in read.groups)

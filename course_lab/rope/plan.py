@@ -109,9 +109,9 @@ def plan(read: Reading, length: int) -> Plan:
 
 
 def _limit_is_below(read: Reading, length: int) -> bool:
-    """Whether a config states a smaller length, which engines take for the most that is allowed."""
-    stated = read.source.limit[1]
-    return isinstance(stated, int) and stated < length
+    """Whether engines allow a smaller length alone."""
+    most, _ = read.source.allowed
+    return most is not None and most < length
 
 
 def _pairs(after: Table) -> str:

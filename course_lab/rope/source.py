@@ -72,6 +72,14 @@ class Source:
         return LENGTHS[0], None
 
     @property
+    def allowed(self) -> tuple[int | None, bool]:
+        """The most tokens that engines allow, and whether that is the class's default: they ask
+        the object that transformers makes of the file. None if there is no such number."""
+        stated, filled = self.limit[1], map(self.default, LENGTHS)
+        most = stated if stated is not None else next((one for one in filled if one), None)
+        return most if isinstance(most, int) else None, stated is None
+
+    @property
     def where(self) -> str:
         """In which part of the file this config stands, in words."""
         return f"in {', '.join(self.levels)}" if self.levels else "at the top of the file"

@@ -322,6 +322,15 @@ def test_the_first_line_says_whether_it_works_and_the_second_what_happens_if_not
         assert "paid 4.16 nats (6.00 bits) more per token" in undone[0]
 
 
+def test_a_limit_that_the_class_fills_in_counts_as_one_of_the_file():
+    """vLLM and SGLang ask the object, in which transformers has filled the default in."""
+    read = rope_config.reading(CONFIGS / "gemma-3-4b.json")
+    assert read.source.allowed == (theirs(shipped("gemma-3-4b"))[0].max_position_embeddings, True)
+    undone = list(advice(read, 200_000))[1]
+    assert "SGLang refuse more than 131 072 tokens (the default of gemma3_text's class)" in undone
+    assert "and transformers reads on beyond training" in undone and "no limit" not in undone
+
+
 def test_a_length_that_no_config_states_is_not_guessed(tmp_path):
     path = tmp_path / "config.json"
     path.write_text(json.dumps({"rope_theta": 1e4, "head_dim": 64, "model_type": "nobody"}))
