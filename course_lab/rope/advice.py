@@ -15,25 +15,36 @@ __all__ = ["ENGINES", "advice"]
 
 OWN_BUT_SHORT = "do not stretch a model whose texts fit: serve the few long ones from a second one"
 
+UNTRAINED = "the trained length is not in the config"
+NOT = "is not known here"
+NO_LENGTH = (
+    "SGLang takes 2 048 tokens where a config names no length: name one with "
+    "--json-model-override-args '{\"max_position_embeddings\": ...}'"
+)
+"""Source: sgl-project/sglang, python/sglang/srt/utils/hf_transformers_utils.py, get_context_length.
+vLLM takes what --max-model-len says there."""
+
 
 def advice(read: Reading, length: int, engine: str | None = None) -> Iterator[str]:
     """What reaches `length` tokens, line by line; of all engines, or of one in full."""
     made = plan(read, length)
     yield f"for {whole(length)} tokens, works as it stands: {_verdict(read, made)}"
-    if made.works not in (Works.YES, Works.UNKNOWN):
+    if made.works not in (Works.YES, Works.RUNS, Works.UNKNOWN):
         yield f"if nothing is done: {_undone(read, made)}"
     if made.stretched:
         yield OWN_BUT_SHORT
-    if made.works is not Works.YES or len(made.said) > 1:
+    if made.works not in (Works.YES, Works.RUNS) or len(made.said) > 1:
         yield from (f"  {line}" for line in made.said)
     if made.recipe:
         yield from made.recipe.lines(engine)
-    elif made.works is Works.YES:
+    elif made.works in (Works.YES, Works.RUNS):
         yield f"nothing to write; {flags(length, engine)}"
         yield from _further(read)
+    if made.works is Works.RUNS and engine in (None, "sglang"):
+        yield NO_LENGTH
     if made.stretched:
         yield from prices(made.factor)
-    elif made.works in (Works.YES, Works.AFTER_LIMIT):
+    elif made.works in (Works.YES, Works.RUNS, Works.AFTER_LIMIT):
         yield from _own_price(read)
 
 
@@ -41,8 +52,14 @@ def _verdict(read: Reading, made: Plan) -> str:
     """In a few words."""
     if made.works is Works.YES:
         return f"yes; {made.why}"
+    if made.works is Works.RUNS:
+        return f"it runs, but how well is not known: {UNTRAINED}; {made.why}"
     if made.works is Works.AFTER_LIMIT:
-        return f"only after {read.source.limit[0]} is raised; no pair needs another pace"
+        turns = any(group.table for group in read.groups)
+        then = (
+            "no pair needs another pace" if turns else f"{made.why}; how well it reads then {NOT}"
+        )
+        return f"only after {read.source.limit[0]} is raised; {then}"
     if made.works is Works.AFTER_STRETCH:
         return "no, only after a stretch"
     if made.works is Works.UNKNOWN:
@@ -62,7 +79,7 @@ def _undone(read: Reading, made: Plan) -> str:
             "server gives a text no more, and transformers"
         )
     if made.works is Works.AFTER_LIMIT:
-        return f"{engines} reads on without harm" if refused else f"{engines} read on"
+        return f"{engines} reads on; how well {NOT}"
     table = any(group.kind == "learned table" for group in read.groups)
     if table:
         return f"{engines} {'fails' if refused else 'fail'}: there is no vector beyond the table"

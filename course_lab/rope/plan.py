@@ -29,6 +29,9 @@ class Works(Enum):
     """Whether a model reads a length; the worst kind of layer counts, and it stands last."""
 
     YES = "yes"
+    RUNS = "runs"
+    """It reads on and nothing can be stretched, and the config does not say how far it was trained.
+    """
     AFTER_LIMIT = "after the limit is raised"
     AFTER_STRETCH = "after a stretch"
     UNKNOWN = "unknown"
@@ -92,6 +95,7 @@ def plan(read: Reading, length: int) -> Plan:
         made.works, made.why = worst.works, worst.words
     else:
         made.why = "no layer has positions that could run out"
+        made.works = _unstretchable(read)
     for group, need in needs:
         made.said.append(f"{numbers(group.layers, group.total)}: {need.words}")
         if need.after:
@@ -103,7 +107,7 @@ def plan(read: Reading, length: int) -> Plan:
     made.said += _of_windows(read, made)
     if made.works is Works.YES and _limit_is_below(read, length):
         made.works = Works.AFTER_LIMIT
-    if made.works is not Works.YES:
+    if made.works not in (Works.YES, Works.RUNS):
         made.recipe = _recipe(read, made)
     return made
 
@@ -112,6 +116,11 @@ def _limit_is_below(read: Reading, length: int) -> bool:
     """Whether engines allow a smaller length alone."""
     most, _ = read.source.allowed
     return most is not None and most < length
+
+
+def _unstretchable(read: Reading) -> Works:
+    """Of layers without a rotation or table: they run at every length, and were trained at some."""
+    return Works.RUNS if read.source.allowed[0] is None else Works.YES
 
 
 def _pairs(after: Table) -> str:
@@ -135,7 +144,8 @@ def _need(read: Reading, group: LayerGroup, length: int) -> Need | None:
     if group.kind in ("none", "no attention"):
         return None
     if group.kind != "learned table":
-        return Need(Works.YES, f"nothing to stretch: {group.words} (lesson {group.lesson})")
+        words = f"nothing to stretch: {group.words} (lesson {group.lesson})"
+        return Need(_unstretchable(read), words)
     rows = read.source.length
     if rows and length <= rows:
         return Need(Works.YES, f"nothing to stretch: {group.words}")

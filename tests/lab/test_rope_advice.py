@@ -292,8 +292,20 @@ VERDICTS = {
     ),
     ("jamba-v0.1", 1 << 20): (
         Works.AFTER_LIMIT,
-        "only after max_position_embeddings is raised; no pair needs another pace",
+        "only after max_position_embeddings is raised; no layer has positions that could run out; "
+        "how well it reads then is not known here",
     ),
+    ("nemotron-3-nano", 1 << 20): (
+        Works.AFTER_LIMIT,
+        "only after max_position_embeddings is raised; no layer has positions that could run out; "
+        "how well it reads then is not known here",
+    ),
+    ("falcon-rw-1b", 1 << 20): (
+        Works.AFTER_LIMIT,
+        "only after max_position_embeddings is raised; nothing to stretch: a bias that falls",
+    ),
+    ("falcon-rw-1b", 2048): (Works.YES, "yes; nothing to stretch: a bias that falls"),
+    ("t5-small", 1 << 20): (Works.AFTER_LIMIT, "only after n_positions is raised; nothing to"),
     ("gemma-3-4b", 100_000): (
         Works.YES,
         "yes; made for 131 072 tokens, stretched by its own 'linear'",
@@ -302,7 +314,11 @@ VERDICTS = {
         Works.YES,
         "yes; made for 131 072 tokens, stretched by its own 'yarn'",
     ),
-    ("bloom-560m", 100_000): (Works.YES, "yes; nothing to stretch: a bias that falls"),
+    ("bloom-560m", 100_000): (
+        Works.RUNS,
+        "it runs, but how well is not known: the trained length is not in the config; nothing to "
+        "stretch: a bias that falls",
+    ),
 }
 
 
@@ -315,7 +331,7 @@ def test_the_first_line_says_whether_it_works_and_the_second_what_happens_if_not
     number = f"{length:,}".replace(",", " ")
     assert first.startswith(f"for {number} tokens, works as it stands: {words}")
     undone = [line for line in rest if line.startswith("if nothing is done: ")]
-    assert len(undone) == (works is not Works.YES)
+    assert len(undone) == (works not in (Works.YES, Works.RUNS))
     if name in ("llama-7b", "mistral-7b", "gpt2") and undone:
         assert "vLLM and SGLang refuse more than" in undone[0]
     if works is Works.AFTER_STRETCH:
@@ -329,6 +345,25 @@ def test_a_limit_that_the_class_fills_in_counts_as_one_of_the_file():
     undone = list(advice(read, 200_000))[1]
     assert "SGLang refuse more than 131 072 tokens (the default of gemma3_text's class)" in undone
     assert "and transformers reads on beyond training" in undone and "no limit" not in undone
+
+
+def test_what_was_not_measured_is_not_promised():
+    """Neither windows nor biases nor their lack say how well a model reads a longer text."""
+    for name, length in VERDICTS:
+        said = "\n".join(advice(rope_config.reading(CONFIGS / f"{name}.json"), length))
+        assert "without harm" not in said
+        if VERDICTS[name, length][0] is Works.AFTER_LIMIT:
+            assert "transformers reads on; how well is not known here" in said
+            assert "--override-kv" in said and "--hf-overrides" in said
+
+
+def test_a_length_of_another_name_is_the_limit_of_a_model_that_does_not_rotate(tmp_path):
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(shipped("bloom-560m") | {"seq_length": 2048}))
+    made = plan(rope_config.reading(path), 8192)
+    assert made.works is Works.AFTER_LIMIT and made.recipe.entries == {"seq_length": 8192}
+    said = list(advice(rope_config.reading(CONFIGS / "bloom-560m.json"), 8192))
+    assert any(line.startswith("SGLang takes 2 048 tokens where a config") for line in said)
 
 
 def test_a_length_that_no_config_states_is_not_guessed(tmp_path):

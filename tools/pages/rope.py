@@ -53,8 +53,8 @@ or changes its meaning, and new keys may come without.
 `attention_factor`, `temperature`, `sections`, `axes`, `plain` and `frequencies` (radians per \
 position for each pair, before and after a stretch), `parameters` (as in the file) |
 | `warnings` | each with its `remedy` |
-| `advice` | with `--for`: `works` (yes, after the limit is raised, after a stretch, unknown, no), \
-`why`, `said`, `entries`, `remove`, `commands`, `frequencies` |
+| `advice` | with `--for`: `works` (yes, runs, after the limit is raised, after a stretch, \
+unknown, no), `why`, `said`, `entries`, `remove`, `commands`, `frequencies` |
 | `other`, `differences` | with two configs |
 
 It holds what `course_lab.rope.read` gives in Python.
