@@ -43,7 +43,7 @@ def _rotation(group: LayerGroup, table: Table) -> Iterator[str]:
         before, after = _at_least(reach(table.before)), ""
         if table.is_slowed:
             after = f", of the pairs as slowed {_at_least(reach(table.after))}"
-        yield f"  reach of the base {before} tokens{after}"
+        yield f"  reach of the base {before} tokens{after} (an estimate from the base, no limit)"
 
 
 def table_of_pairs(group: LayerGroup) -> Iterator[str]:
