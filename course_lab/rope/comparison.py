@@ -36,9 +36,9 @@ def _differences(one: Reading, other: Reading) -> Iterator[str]:
     ):
         if first != second:
             yield f"{what}: {first} and {second}"
-    pairs = list(_matched(one.groups, other.groups))
+    pairs = _matched(one.groups, other.groups)
     for mine, theirs in pairs:
-        where = "" if len(pairs) == 1 else f"{mine.name or mine.kind}, "
+        where = "" if len(one.groups) == len(other.groups) == 1 else _called(mine, theirs)
         yield from (f"{where}{line}" for line in _of_groups(mine, theirs, one, other))
     for reading, rest in ((one, {id(a) for a, _ in pairs}), (other, {id(b) for _, b in pairs})):
         for group in reading.groups:
@@ -51,15 +51,32 @@ def _differences(one: Reading, other: Reading) -> Iterator[str]:
 
 def _matched(
     mine: list[LayerGroup], theirs: list[LayerGroup]
-) -> Iterator[tuple[LayerGroup, LayerGroup]]:
-    """Groups that stand for each other: by the name of their type, else by whether they turn."""
-    left = list(theirs)
-    for group in mine:
-        same = [one for one in left if one.rotates == group.rotates]
-        named = [one for one in same if one.name == group.name]
-        if found := next(iter(named or same), None):
-            left.remove(found)
-            yield group, found
+) -> list[tuple[LayerGroup, LayerGroup]]:
+    """Groups that stand for each other: they do the same; of several, those of the same name, or
+    else those that both have a window or have none."""
+    left, found = list(theirs), {}
+    for traits in (lambda g: (_role(g), g.name), lambda g: (_role(g), bool(g.window)), _role):
+        for number, group in enumerate(mine):
+            same = (one for one in left if traits(one) == traits(group))
+            if number not in found and (match := next(same, None)):
+                left = [one for one in left if one is not match]
+                found[number] = group, match
+    return [found[number] for number in sorted(found)]
+
+
+def _role(group: LayerGroup) -> str:
+    """What layers do for positions, in words."""
+    if group.rotates:
+        return "rotated layers"
+    return {
+        "none": "layers without positions", "no attention": "layers without attention",
+    }.get(group.kind, "positions that are no rotation")  # fmt: skip
+
+
+def _called(mine: LayerGroup, theirs: LayerGroup) -> str:
+    """What both do, and what each config calls such layers."""
+    names = " and ".join(dict.fromkeys(one.name or "all" for one in (mine, theirs)))
+    return f"{_role(mine)}{'' if names == 'all' else f' ({names})'}, "
 
 
 def _of_groups(mine: LayerGroup, theirs: LayerGroup, one: Reading, other: Reading) -> Iterator[str]:

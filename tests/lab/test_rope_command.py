@@ -138,6 +138,21 @@ def test_two_configs_are_compared(config, capsys):
     assert printed == "a and b: no difference\n"
 
 
+def test_layers_are_paired_by_what_they_do_and_not_by_their_name_alone(capsys):
+    """Scout's rotated layers are the chunked ones; Nemotron's experts are no attention."""
+    printed = said(capsys, CONFIGS / "smollm3-3b.json", CONFIGS / "llama-4-scout.json")
+    both = "rotated layers (full_attention and chunked_attention)"
+    assert f"  {both}, base: 5 000 000 and 500 000\n" in printed
+    assert "\n  full_attention" not in printed and "only " not in printed
+    printed = said(capsys, CONFIGS / "nemotron-3-nano.json", CONFIGS / "jamba-v0.1.json")
+    assert printed.count("only ") == 1
+    assert "only nemotron-3-nano has layers 1, 3, 6, 8," in printed
+    assert "(23 of 52): no attention, experts alone\n" in printed
+    printed = said(capsys, CONFIGS / "gemma-3-4b.json", CONFIGS / "llama-7b.json")
+    assert "rotated layers (full_attention and all), base: 1 000 000 and 10 000" in printed
+    assert "only gemma-3-4b has layers 0 to 4, 6 to 10" in printed
+
+
 def what_came(terminal):
     """The next bytes of a terminal, and none at its end, which Linux calls an error."""
     try:
