@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -27,6 +28,11 @@ NAMES = {
 
 LATER = ("dynamic", "longrope", "proportional")
 """Types that slow pairs in longer texts alone, or none."""
+
+DEFAULT_BASE = re.compile(
+    r"(?P<start>the base is not in the config: )(?P<base>\d+) is the default(?P<rest>.*)"
+)
+"""A note of one kind of layer; where kinds have several such bases, they stand in one line."""
 
 
 class Line(NamedTuple):
@@ -61,7 +67,16 @@ def summary(reading: Reading) -> list[Line]:
 
 def said(groups: Sequence[LayerGroup], what: str) -> list[str]:
     """The notes or warnings of all layers, each once."""
-    return list(dict.fromkeys(one for group in groups for one in getattr(group, what)))
+    found = [(one, group.name) for group in groups for one in getattr(group, what)]
+    of_base: dict[str, list[str]] = {}
+    for one, name in found:
+        if match := DEFAULT_BASE.fullmatch(one):
+            of_base.setdefault(match["base"], []).append(name)
+    if len(of_base) > 1:
+        each = " and ".join(f"{base} ({', '.join(names)})" for base, names in of_base.items())
+        all_bases = f"\\g<start>{each} are the defaults\\g<rest>"
+        found = [(DEFAULT_BASE.sub(all_bases, one), name) for one, name in found]
+    return list(dict.fromkeys(one for one, _ in found))
 
 
 def _head(reading: Reading) -> str:

@@ -74,6 +74,17 @@ def test_what_a_practitioner_asks_first_stands_in_the_lines(capsys):
     assert "length, stretch and pairs as above" in printed
 
 
+def test_two_bases_that_the_class_fills_in_stand_in_one_line_with_their_layers(capsys):
+    printed = said(capsys, CONFIGS / "gemma-3-4b.json")
+    assert printed.count("the base is not in the config") == 1
+    assert (
+        "unusual: the base is not in the config: 10000 (sliding_attention) and 1000000 "
+        "(full_attention) are the defaults of gemma3_text's class in transformers "
+        "(gemma3/configuration_gemma3.py)\n"
+    ) in printed
+    assert "10000 is the default of llama's class" in said(capsys, CONFIGS / "llama-7b.json")
+
+
 def test_the_exit_status_says_whether_there_are_warnings_if_it_is_to(config, capsys):
     good = str(CONFIGS / "llama-7b.json")
     bad = str(config(**BROKEN))
