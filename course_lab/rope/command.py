@@ -52,6 +52,8 @@ def show_rope(arguments: Arguments) -> int:
     if arguments.picture:
         arguments.picture.write_bytes(arguments.draw(readings[0]))
     warned = any(said(one.groups, "warnings") for one in readings)
+    if arguments.length and len(readings) == 1:
+        warned = warned or bool(plan(readings[0], arguments.length).warnings)
     return int(arguments.strict and warned)
 
 
@@ -112,7 +114,9 @@ def add_rope(commands: Commands, count: Callable[[str], int], draw: Draw) -> Non
     command.add_argument("--engine", choices=ENGINES, help="(default: all, in short)")
     command.add_argument("--pairs", action="store_true", help="all notes, and a line for each pair")
     command.add_argument("--json", action="store_true", help="for programs")
-    command.add_argument("--strict", action="store_true", help="return 1 if there are warnings")
+    command.add_argument(
+        "--strict", action="store_true", help="return 1 if there are warnings, those of --for too"
+    )
     command.add_argument(
         "--original-length", type=count, metavar="N", help="trained length, before stretching"
     )

@@ -17,6 +17,7 @@ from course_lab.rope.config import Reading
 from course_lab.rope.engines import Recipe, commands
 from course_lab.rope.ladders import ORIGINAL, TYPES, stretched
 from course_lab.rope.layer_groups import LayerGroup
+from course_lab.rope.prices import too_far
 from course_lab.rope.tables import Table
 from course_lab.rope.words import numbers, pairs_by_pace, whole
 
@@ -71,11 +72,16 @@ class Plan:
                    if one.kind == "yarn"]  # fmt: skip
         return max(factors, default=None)
 
+    @property
+    def warnings(self) -> list[str]:
+        """What speaks against this stretch."""
+        return list(too_far(self.factor))
+
     def document(self) -> dict[str, Any]:
         """As `--json` has it."""
         found: dict[str, Any] = {
             "length": self.length, "works": self.works.value, "why": self.why, "said": self.said,
-            "entries": None,
+            "warnings": self.warnings, "entries": None,
         }  # fmt: skip
         if self.recipe:
             found |= {

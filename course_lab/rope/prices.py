@@ -25,7 +25,12 @@ def prices(factor: float | None) -> Iterator[str]:
     if factor is None:
         yield "price: no stretch by this rule was measured here; compare losses on your texts"
         return
-    yield from _too_far(factor)
+    yield from (f"warning: {one}" for one in too_far(factor))
+    if max(RELEASED) < factor <= max(SMALL):
+        yield (
+            f"note: {factor:g} was measured here in small models alone; in a released one "
+            f"{max(RELEASED)} is the largest factor that was"
+        )
     yield "price: YaRN holds for every text (dynamic and longrope wait for long ones). On texts"
     yield "that need no stretch, these models paid more than unstretched:"
     yield from paid(factor)
@@ -49,19 +54,13 @@ def paid(factor: float) -> Iterator[str]:
     )
 
 
-def _too_far(factor: float) -> Iterator[str]:
-    """A word on a factor beyond those that were measured."""
-    most, small = max(RELEASED), max(SMALL)
-    if factor > small:
+def too_far(factor: float | None) -> Iterator[str]:
+    """A warning of a factor beyond all that were measured."""
+    if (factor or 0) > max(SMALL):
         yield (
-            f"warning: {factor:g} is far beyond the stretches measured here ({most} at most in a "
-            f"released model, {small} in small ones). Nothing here says that it works: train the "
-            "model at that length, or take one that is made for it"
-        )
-    elif factor > most:
-        yield (
-            f"note: {factor:g} was measured here in small models alone; in a released one {most} "
-            "is the largest factor that was"
+            f"{factor:g} is far beyond the stretches measured here ({max(RELEASED)} at most in a "
+            f"released model, {max(SMALL)} in small ones). Nothing here says that it works: train "
+            "the model at that length, or take one that is made for it"
         )
 
 

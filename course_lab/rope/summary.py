@@ -53,7 +53,7 @@ def summary(reading: Reading) -> list[Line]:
     room = MOST - len(lines)
     warnings = said(reading.groups, "warnings")
     if not warnings:
-        lines += [*_unusual(reading, room - 1), Line("no warnings")]
+        lines += [*_unusual(reading, room - 1), Line("config: no warnings")]
         return lines
     kept = warnings[: max(LEAST_WARNINGS, (room - 2) // 2)]
     lines += _unusual(reading, max(1, room - 2 * len(kept) - (len(kept) < len(warnings))))

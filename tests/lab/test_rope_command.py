@@ -45,7 +45,7 @@ def said(capsys, *call):
 def test_a_published_config_takes_twelve_lines_at_most(path, capsys):
     printed = said(capsys, path)
     assert len(printed.splitlines()) <= MOST
-    assert printed.startswith(f"{path.stem}: ") and printed.endswith("no warnings\n")
+    assert printed.startswith(f"{path.stem}: ") and printed.endswith("\nconfig: no warnings\n")
 
 
 def test_a_config_full_of_faults_takes_twelve_lines_too_and_each_has_its_remedy(config, capsys):
@@ -115,6 +115,17 @@ def test_programs_get_what_read_gives(path, capsys):
             assert ours["table"][key] == getattr(group.table, key)
         frequencies = torch.tensor(ours["table"]["frequencies"], dtype=torch.float64)
         assert torch.equal(frequencies, group.frequencies)
+
+
+def test_a_warning_about_a_stretch_counts_as_one_of_the_config_does(capsys):
+    call = ["rope", str(CONFIGS / "llama-7b.json"), "--strict", "--for"]
+    for length, warned in (("16384", 0), ("100000", 1)):
+        assert cli.main([*call, length]) == warned
+        printed = capsys.readouterr().out
+        assert "config: no warnings" in printed and ("\nwarning: 49 is far" in printed) == warned
+        assert cli.main([*call, length, "--json"]) == warned
+        found = json.loads(capsys.readouterr().out)
+        assert not found["warnings"] and len(found["advice"]["warnings"]) == warned
 
 
 def test_programs_get_the_advice_and_the_differences(capsys):

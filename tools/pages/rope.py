@@ -27,7 +27,8 @@ with the name of its model.
 | `--engine NAME` | of transformers, vllm, sglang or llama.cpp, one in full |
 | `--pairs` | all notes, and a line for each pair |
 | `--json` | for programs, see below |
-| `--strict` | the exit status is 1 if there are warnings; a file that cannot be read gives 2 |
+| `--strict` | the exit status is 1 if there are warnings, those of `--for` too; else 0, and 2 \
+for a file that cannot be read |
 | `--part KEY` | another network of the file, such as `vision_config` |
 | `--picture FILE` | draws it |
 
@@ -54,7 +55,7 @@ or changes its meaning, and new keys may come without.
 position for each pair, before and after a stretch), `parameters` (as in the file) |
 | `warnings` | each with its `remedy` |
 | `advice` | with `--for`: `works` (yes, runs, after the limit is raised, after a stretch, \
-unknown, no), `why`, `said`, `entries`, `remove`, `commands`, `frequencies` |
+unknown, no), `why`, `said`, `warnings`, `entries`, `remove`, `commands`, `frequencies` |
 | `other`, `differences` | with two configs |
 
 It holds what `course_lab.rope.read` gives in Python.
