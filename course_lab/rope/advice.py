@@ -136,6 +136,6 @@ def _own_price(read: Reading) -> Iterator[str]:
     yield (
         f"price: its own YaRN by {factor:g} holds for texts of every length. If the model was "
         "trained with it, leave it. If it was added for long texts, remove it while texts fit into "
-        f"{whole(own[0].original_length or 0)} tokens; such texts became dearer in"
+        f"{whole(own[0].original_length or 0)} tokens; such texts have a higher next-token loss in"
     )
     yield from paid(factor)

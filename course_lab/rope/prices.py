@@ -32,12 +32,13 @@ def prices(factor: float | None) -> Iterator[str]:
             f"{max(RELEASED)} is the largest factor that was"
         )
     yield "price: YaRN holds for every text (dynamic and longrope wait for long ones). On texts"
-    yield "that need no stretch, these models paid more than unstretched:"
+    yield "that need no stretch, these models paid more than unstretched, in next-token loss:"
     yield from paid(factor)
     longer = ", ".join(f"by {by}: {long:+.2f}" for by, (_, long) in RELEASED.items())
+    others = "" if factor in RELEASED else "; other factors: not measured"
     yield (
         f"gain: at twice its length {MODEL} paid, against the same tokens within its length, "
-        f"{longer}, unstretched: {UNSTRETCHED:+.2f} nats per token"
+        f"{longer}, unstretched: {UNSTRETCHED:+.2f} nats per token{others}"
     )
 
 
@@ -68,7 +69,7 @@ def unread() -> str:
     """What happens to a model beyond its training."""
     return (
         f"at twice its trained length {MODEL} paid {UNSTRETCHED:.2f} nats{_bits(UNSTRETCHED)} "
-        "more per token (lesson 16)"
+        "more per token, in next-token loss (lesson 16)"
     )
 
 

@@ -407,6 +407,15 @@ def test_the_price_is_said_of_each_model_that_needs_nothing():
     assert price("deepseek-v3").startswith("price: its own YaRN by 40 holds for texts of every")
 
 
+def test_a_price_says_of_what_it_is_and_a_gain_which_factors_were_measured():
+    for name, length, others in (("llama-7b", 8192, 0), ("llama-7b", 16_384, 1)):
+        *_, price, _, _, gain = advice(rope_config.reading(CONFIGS / f"{name}.json"), length)
+        assert price.endswith("paid more than unstretched, in next-token loss:")
+        assert gain.endswith("; other factors: not measured") == others
+    own = list(advice(rope_config.reading(CONFIGS / "deepseek-v3.json"), 2048))
+    assert any("such texts have a higher next-token loss in" in line for line in own)
+
+
 def test_a_list_stands_in_one_line_and_llama_cpp_s_server_has_its_limit_named():
     said = "\n".join(advice(rope_config.reading(CONFIGS / "qwen3-vl-8b.json"), 500_000))
     assert '"mrope_section": [24, 20, 20],\n' in said
