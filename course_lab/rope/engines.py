@@ -18,6 +18,22 @@ ENGINES = ("transformers", "vllm", "sglang", "llama.cpp")
 LIMITS = {"vllm": "--max-model-len", "sglang": "--context-length", "llama.cpp": "--ctx-size"}
 REST = {"beta_fast": "--yarn-beta-fast", "beta_slow": "--yarn-beta-slow"}
 """Parameters of YaRN that are flags of llama.cpp, too."""
+ARCHITECTURES = {
+    "bloom": "bloom", "cohere2": "cohere2", "falcon": "falcon", "gemma3_text": "gemma3",
+    "gpt2": "gpt2", "gpt_oss": "gpt-oss", "jamba": "jamba", "llama": "llama",
+    "llama4_text": "llama4", "mistral": "llama", "mixtral": "llama", "phi3": "phi3",
+    "qwen2": "qwen2", "qwen2_vl_text": "qwen2vl", "qwen2_5_vl_text": "qwen2vl", "qwen3": "qwen3",
+    "qwen3_moe": "qwen3moe", "smollm3": "smollm3",
+}  # fmt: skip
+"""What llama.cpp calls model types, where its converter has one name for all of a type. Sources:
+ggml-org/llama.cpp, the classes of conversion/*.py, and gguf-py/gguf/constants.py."""
+
+
+def architecture(model_type: str, levels: tuple[str, ...]) -> str:
+    """llama.cpp's name for a network; empty where the type alone does not say it: the same text
+    model inside of another may have another name there (Mistral's in Mistral 3)."""
+    is_own = not levels or model_type.endswith("_text")
+    return ARCHITECTURES.get(model_type, "") if is_own else ""
 
 
 class Recipe(NamedTuple):
@@ -37,6 +53,8 @@ class Recipe(NamedTuple):
     """The keys under which the entries stand when transformers has read the file."""
     several_types: bool
     """Whether layers of several types have parameters of their own."""
+    architecture: str = ""
+    """llama.cpp's name for the model; empty if it is not known."""
 
     @property
     def where(self) -> str:
@@ -110,10 +128,11 @@ def commands(recipe: Recipe) -> dict[str, str]:
 def _llama_cpp(recipe: Recipe) -> str:
     """Its flags, or why there are none."""
     if not recipe.stretched:
-        return (
-            f"--ctx-size {recipe.length} --override-kv ARCHITECTURE.context_length=int:"
-            f"{recipe.length} (the architecture as the GGUF file calls it)"
-        )
+        name, said = recipe.architecture, ""
+        if not name:
+            name, said = "ARCHITECTURE", " (the architecture as the GGUF file calls it)"
+        key = f"{name}.context_length"
+        return f"--ctx-size {recipe.length} --override-kv {key}=int:{recipe.length}{said}"
     table = recipe.stretched[0]
     if recipe.several_types or table.kind != "yarn":
         return (

@@ -14,7 +14,7 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from course_lab.rope.config import Reading
-from course_lab.rope.engines import Recipe, commands
+from course_lab.rope.engines import Recipe, architecture, commands
 from course_lab.rope.ladders import ORIGINAL, TYPES, stretched
 from course_lab.rope.layer_groups import LayerGroup
 from course_lab.rope.prices import too_far
@@ -277,4 +277,5 @@ def _recipe(read: Reading, made: Plan) -> Recipe:
         made.length, entries, read.source.levels, key, ("rope_scaling",) if old else (),
         list(made.stretched.values()), read.source.loaded,
         several_types=len({table.place.layer_type for table in tables}) > 1,
+        architecture=architecture(read.source.name, read.source.levels),
     )  # fmt: skip

@@ -10,6 +10,7 @@ from course_grading import cli
 from course_lab.rope import CONFIGS, known
 from course_lab.rope import config as rope_config
 from course_lab.rope.advice import advice
+from course_lab.rope.engines import ARCHITECTURES, architecture
 from course_lab.rope.plan import Works, plan
 from course_lib.encodings import llama3, rotary_frequencies, yarn
 from course_lib.errors import CourseError
@@ -422,4 +423,18 @@ def test_a_list_stands_in_one_line_and_llama_cpp_s_server_has_its_limit_named():
     limited = rope_config.reading(CONFIGS / "mistral-7b.json")
     said = "\n".join(advice(limited, 100_000, "llama.cpp"))
     assert "its server stops at the length" in said and "flags of YaRN" not in said
-    assert "--override-kv ARCHITECTURE.context_length=int:100000" in said
+    assert "--override-kv llama.context_length=int:100000\n" in said
+
+
+def test_llama_cpp_s_name_for_a_model_stands_where_the_type_makes_it_certain():
+    constants = pytest.importorskip("gguf.constants")
+    assert {*ARCHITECTURES.values()} <= {*constants.MODEL_ARCH_NAMES.values()}
+    assert known.types().keys() >= ARCHITECTURES.keys()
+    for name, key in (("command-r7b", "cohere2"), ("nemotron-3-nano", "ARCHITECTURE"),
+                      ("jamba-v0.1", "jamba")):  # fmt: skip
+        said = "\n".join(advice(rope_config.reading(CONFIGS / f"{name}.json"), 500_000))
+        assert f"--override-kv {key}.context_length=int:500000" in said
+        assert ("as the GGUF file calls it" in said) == (key == "ARCHITECTURE")
+    assert architecture("mistral", ()) == "llama"
+    assert architecture("mistral", ("text_config",)) == ""
+    assert architecture("gemma3_text", ("text_config",)) == "gemma3"
