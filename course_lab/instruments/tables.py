@@ -192,6 +192,15 @@ def with_other_phases(table: Table, draw: torch.Generator) -> Table:
     return drawn
 
 
+def with_columns_turned(table: Table, draw: torch.Generator) -> Table:
+    """Every column turned by one angle of its own: its waves keep together, partners are lost."""
+    waves = torch.fft.rfft(centred(table), dim=0)
+    angles = 2 * torch.pi * torch.rand(table.shape[1], generator=draw, dtype=torch.float64)
+    turned = waves * torch.polar(torch.ones_like(angles), angles)
+    drawn: Tensor = torch.fft.irfft(turned, len(table), dim=0) + table.double().mean(dim=0)
+    return drawn
+
+
 # Tables that lack a part --------------------------------------------------------------------------
 
 

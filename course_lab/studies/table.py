@@ -90,6 +90,7 @@ DRAWN: dict[str, Callable[[Tensor, torch.Generator], Tensor]] = {
     "rows shuffled": tables.shuffled,
     "same spectrum": tables.of_same_spectrum,
     "phases drawn anew": tables.with_other_phases,
+    "columns turned": tables.with_columns_turned,
 }
 ZOO = tuple(f"small model, start {seed}" for seed in zoo.SEEDS)
 BESIDE = ("released", "sinusoidal", "five exact waves", *DRAWN)

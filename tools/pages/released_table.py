@@ -35,8 +35,9 @@ all-MiniLM-L6-v2 is an encoder of BERT's kind, with 6 layers and 12 heads. Its t
 Row 0 is left out where nothing else is said: it belongs to [CLS] alone, and is five times as long
 as others. Beside the table stand a sinusoid of the same size; five exact waves, a sine and its
 cosine with the largest wave of each band; the rows in another order; random rows with as much
-variance along the same directions; and the same waves along each direction, each begun anywhere
-(phases drawn anew). What is drawn is drawn five times: the lowest and the highest value are given.
+variance along the same directions; the same waves along each direction, each begun anywhere (phases
+drawn anew); and each column turned by one angle of its own, so that its waves keep together
+(columns turned). What is drawn is drawn five times: the lowest and the highest value are given.
 The small models are the zoo's, trained on 128 bytes of Python source: three starts.
 """
 PASSAGES = """\
