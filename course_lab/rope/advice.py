@@ -17,12 +17,6 @@ OWN_BUT_SHORT = "do not stretch a model whose texts fit: serve the few long ones
 
 UNTRAINED = "the trained length is not in the config"
 NOT = "is not known here"
-NO_LENGTH = (
-    "SGLang takes 2 048 tokens where a config names no length: name one with "
-    "--json-model-override-args '{\"max_position_embeddings\": ...}'"
-)
-"""Source: sgl-project/sglang, python/sglang/srt/utils/hf_transformers_utils.py, get_context_length.
-vLLM takes what --max-model-len says there."""
 
 
 def advice(read: Reading, length: int, engine: str | None = None) -> Iterator[str]:
@@ -40,8 +34,6 @@ def advice(read: Reading, length: int, engine: str | None = None) -> Iterator[st
     elif made.works in (Works.YES, Works.RUNS):
         yield f"nothing to write; {flags(length, engine)}"
         yield from _further(read)
-    if made.works is Works.RUNS and engine in (None, "sglang"):
-        yield NO_LENGTH
     if made.stretched:
         yield from prices(made.factor)
     elif made.works in (Works.YES, Works.RUNS, Works.AFTER_LIMIT):
