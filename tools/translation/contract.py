@@ -65,7 +65,9 @@ ROW = re.compile(r"^[ >]*(\|.*)$", re.MULTILINE)
 def broken(english: str, chinese: str, glossary: Sequence[Term] = ()) -> list[str]:
     """Where a translation breaks the contract, one message for each value; none if it keeps it."""
     chinese = OWN.sub("", chinese)
-    english = IN_DATE.sub(lambda month: str(MONTHS.index(month[0])), english)
+    english, chinese = (
+        IN_DATE.sub(lambda month: str(MONTHS.index(month[0])), text) for text in (english, chinese)
+    )
     one, other = _parts(english), _parts(chinese)
     problems = []
     for what, values in KEPT.items():
