@@ -266,7 +266,10 @@ def test_each_model_has_a_row_with_what_all_lists_say_of_it():
 
 def test_the_chinese_page_has_a_row_for_each_model_too():
     page = (ROOT / "docs" / "models.md").read_text()
-    said = "## a\n\n**窗口**：2 个。括号里是层数。beam（9/52）、cwm。\n\n## b\n\n**ALiBi**：1 个。bloom。\n"
+    said = (
+        "## a\n\n**窗口**：2 个。括号里是层数。beam（9/52）、cwm。\n\n"
+        "## b\n\n**ALiBi**：1 个。bloom。\n"
+    )
     shown = models.rows_of_models(said, "zh")
     rows = dict(re.findall(r"<tr><td><code>(.*?)</code></td><td>(.*?)</td></tr>", shown))
     assert rows == {
