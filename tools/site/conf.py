@@ -53,7 +53,9 @@ def visit_math(translator: Any, node: nodes.math) -> None:
     formula = mathml(node.astext(), display=False)
     signs = len("".join(re.sub("<[^>]*>", "", formula).split()))
     translator.body.append(
-        f'<span class="long-formula">{formula}</span>' if signs > LONG_FORMULA else formula
+        f'<span class="long-formula" tabindex="0">{formula}</span>'
+        if signs > LONG_FORMULA
+        else formula
     )
     raise nodes.SkipNode
 
