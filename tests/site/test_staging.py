@@ -217,6 +217,7 @@ def test_a_link_to_the_number_of_a_finding_leads_to_its_page():
 
 
 def test_a_phone_gets_narrow_pictures_of_the_doors_and_of_panels_side_by_side(monkeypatch):
+    monkeypatch.setattr(notebooks, "has_frames", lambda *_: True)
     monkeypatch.setattr(notebooks, "explorer_html", lambda *_, **words: "")
     lessons = ("00_start_here", "01_attention_is_order_blind")
     for name, count in zip(lessons, (4, 2), strict=True):
