@@ -24,6 +24,7 @@ from course_lab.instruments.evaluation import (
     PASSAGES,
     bits_by_length,
     bits_in_windows,
+    next_byte,
     text_of,
 )
 from course_lab.instruments.stretching import tuned
@@ -31,6 +32,7 @@ from course_lab.machine import device
 from course_lab.studies import budgets
 from course_lab.studies import zoo as making
 from course_lab.studies.study import Entry, Kind, Result, Study, Weights, classes_of
+from course_lab.training.loop import train
 from course_lib import encodings as enc
 from course_lib.model import Decoder
 
@@ -181,16 +183,28 @@ def without_rotation(model: Decoder) -> Decoder:
 
 def tune(unit: Unit) -> Result:
     """Train on at the trained length, as many bytes a step as before, and measure on the way."""
-    never = unit.pattern == "never had positions"
-    model = zoo.load("none" if never else "rope", unit.seed)
-    if unit.pattern == "rotation dropped":
-        model = without_rotation(model)
+    model = _beginning(unit)
     records = [{"steps": 0, **record} for record in _bits(model, TUNED_LENGTHS)]
     data, tokens = python_source().train, TIER.batch * TIER.length
     for step in tuned(model, data, TIER.length, tokens, max(TUNED_STEPS), unit.seed):
         if step in TUNED_STEPS:
             records += [{"steps": step, **record} for record in _bits(model, TUNED_LENGTHS)]
     return Result(records)
+
+
+def train_again(unit: Unit) -> Result:
+    """Train on as the first training did: as many steps, to the same rate and down to zero."""
+    model = _beginning(unit).to(device())
+    task = next_byte(python_source().train, TIER.length, TIER.batch)
+    dtype = getattr(torch, TIER.dtype)
+    train(model, task, TIER.steps, TIER.learning_rate, unit.seed, progress=False, dtype=dtype)
+    return Result([{"steps": TIER.steps, **record} for record in _bits(model, TUNED_LENGTHS)])
+
+
+def _beginning(unit: Unit) -> Decoder:
+    """The model that one of ARMS begins with."""
+    model = zoo.load(_scheme(unit), unit.seed)
+    return without_rotation(model) if unit.pattern == "rotation dropped" else model
 
 
 def _bits(model: Decoder, lengths: Iterable[int], passages: int | None = None) -> list[Entry]:
@@ -212,7 +226,7 @@ def _bits(model: Decoder, lengths: Iterable[int], passages: int | None = None) -
 
 def _scheme(unit: Unit) -> str:
     """The zoo's name of the model that `unit` begins with."""
-    if unit.kind != "tuned":
+    if unit.pattern not in ARMS:
         return unit.pattern
     return "none" if unit.pattern == "never had positions" else "rope"
 
@@ -266,6 +280,9 @@ STUDY = Study(
         Kind("tuned", _of(ARMS), tune,
              lambda unit: _sizes(lengths=TUNED_LENGTHS, passages=PASSAGES, steps=TUNED_STEPS),
              lambda unit: [*_classes(unit), bits_by_length, without_rotation, tuned]),
+        Kind("trained again", _of(ARMS), train_again,
+             lambda unit: _sizes(lengths=TUNED_LENGTHS, passages=PASSAGES),
+             lambda unit: [*_classes(unit), bits_by_length, without_rotation, train]),
     ),
 )  # fmt: skip
 """Weights have a checksum of their own: what they are trained with is no code."""
@@ -286,8 +303,13 @@ def paid(pattern: str, length: int) -> list[Measured]:
 
 
 def tuned_paid(arm: str, steps: int, length: int) -> list[Measured]:
-    """Bits per byte of one of ARMS, trained on for `steps`."""
+    """Bits per byte of one of ARMS, trained on for `steps` at a constant rate."""
     return _measured(steps, kind="tuned", pattern=arm, steps=steps, length=length)
+
+
+def trained_again_paid(arm: str, length: int) -> list[Measured]:
+    """Bits per byte of one of ARMS, after a second training like the first."""
+    return _measured(TIER.steps, kind="trained again", pattern=arm, length=length)
 
 
 def warmed_paid(pattern: str, variant: str, length: int) -> list[Measured]:
