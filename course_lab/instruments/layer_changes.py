@@ -57,7 +57,7 @@ def hiding(model: Decoder, layer: int, distance: int, what: str) -> Decoder:
     `reading.texts(..., distance)`, for queries in the second row of letters.
 
     - "the copy": the key whose letter came after the same letter in the first row;
-    - "another": the key before that one, a control;
+    - "another": the key after that one, a control;
     - "the stretch": all between the two rows but the last LETTERS bytes.
     """
     far = {
