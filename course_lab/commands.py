@@ -26,6 +26,9 @@ def measure(arguments: Arguments) -> int:
     """Measure again what a study is missing, or what is stale; Ctrl-C loses one unit at most."""
     study: Study[Any] = arguments.study
     units = study.chosen(arguments.names, arguments.seeds)
+    if not study.missing(units):
+        print(f"all {len(units)} are measured; to measure them again, delete {study.path}")
+        return 0
     study.make(units, arguments.jobs, arguments.scheduler, arguments.recheck)
     return 0
 

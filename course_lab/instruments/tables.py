@@ -154,10 +154,11 @@ def standing_out(table: Table) -> Float[Tensor, " rows"]:
     were normally distributed.
     """
     lengths = table.double().norm(dim=-1)
-    differences = torch.stack([
-        length - torch.cat([lengths[max(0, i - NEAR) : i], lengths[i + 1 : i + 1 + NEAR]]).median()
-        for i, length in enumerate(lengths)
-    ])  # fmt: skip
+    around = (
+        torch.cat([lengths[max(0, i - NEAR) : i], lengths[i + 1 : i + 1 + NEAR]])
+        for i in range(len(lengths))
+    )  # a quantile, as torch's median of an even number is the lower one of two
+    differences = lengths - torch.stack([near.quantile(0.5) for near in around])
     found: Tensor = differences / (1.4826 * differences.abs().median())
     return found
 

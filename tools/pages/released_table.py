@@ -29,12 +29,13 @@ TEXT = """\
 ## A learned table
 
 all-MiniLM-L6-v2 is an encoder of BERT's kind, with 6 layers and 12 heads. Its table has 512 rows of
-384 numbers, which training found. `make model ARGS=minilm` brings the weights, and
-`course measure table` measures again what stands here. It is one model, and one table.
+384 numbers, which training found. `make model ARGS=minilm` brings the weights. Delete
+`course_lab/zoo/table.json`, and `course measure table` measures again what stands here, in minutes.
+It is one model, and one table.
 
 Row 0 is left out where nothing else is said: it belongs to [CLS] alone, and is five times as long
-as others. Beside the table stand a sinusoid of the same size; five exact waves, a sine and its
-cosine with the largest wave of each band; the rows in another order; random rows with as much
+as the median row. Beside the table stand a sinusoid of the same size; five exact waves, a sine and
+its cosine with the largest wave of each band; the rows in another order; random rows with as much
 variance along the same directions; the same waves along each direction, each begun anywhere (phases
 drawn anew); and each column turned by one angle of its own, so that its waves keep together
 (columns turned). What is drawn is drawn five times: the lowest and the highest value are given.
@@ -90,8 +91,9 @@ def _waves() -> list[str]:
         f"In five bands of wavelengths ({bands} rows, chosen after the spectrum was seen), one "
         "after the other: the largest wave, the band's share of all variance, how much of the band "
         "lies in its two largest directions, and how much of this turns one way: 1.00 for a sine "
-        "and its cosine, 0.50 for two waves that have nothing to do with each other. In the two "
-        "slow bands few turns fit into the table, and unrelated waves come near to 1 as well.\n",
+        "and its cosine, near 0.50 for many unrelated waves. Two waves of one length, in "
+        "directions that do not vary together, always give 1. So the number decides nothing in the two slow "
+        "bands, which have two wavelengths each.\n",
         table(head, rows, RIGHT) + "\n",
     ]
 
@@ -109,8 +111,8 @@ def _shifts() -> list[str]:
         "A matrix is fitted that moves each row on by so many rows, in every second of eight "
         "blocks of rows, by ridge regression, and tried in the blocks between: the share of "
         "variance that it leaves there. A sinusoid has an exact matrix, and leaves a third and "
-        "more: this fit does not find its matrix from some 250 rows of 384 numbers. So what is "
-        "left does not prove that there is no matrix.\n",
+        "more: with these ridges this fit does not find its matrix from some 250 rows of 384 "
+        "numbers. So what is left does not prove that there is no matrix.\n",
         table(["", *(f"by {by}" for by in SHIFTS)], rows, RIGHT) + "\n",
     ]
 
