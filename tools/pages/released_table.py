@@ -92,8 +92,8 @@ def _waves() -> list[str]:
         "after the other: the largest wave, the band's share of all variance, how much of the band "
         "lies in its two largest directions, and how much of this turns one way: 1.00 for a sine "
         "and its cosine, near 0.50 for many unrelated waves. Two waves of one length, in "
-        "directions that do not vary together, always give 1. So the number decides nothing in the two slow "
-        "bands, which have two wavelengths each.\n",
+        "directions that do not vary together, always give 1. So the number decides nothing in "
+        "the two slow bands, which have two wavelengths each.\n",
         table(head, rows, RIGHT) + "\n",
     ]
 
