@@ -301,6 +301,7 @@ VERDICTS = {
         "only after max_position_embeddings is raised; no layer has positions that could run out; "
         "how well it reads then is not known here",
     ),
+    ("nemotron-3-nano", 100_000): (Works.YES, "yes; no layer has positions that could run out"),
     ("falcon-rw-1b", 1 << 20): (
         Works.AFTER_LIMIT,
         "only after max_position_embeddings is raised; nothing to stretch: a bias that falls",
