@@ -17,7 +17,7 @@ from course_lab.rope.config import Reading
 from course_lab.rope.engines import Recipe, architecture, commands
 from course_lab.rope.ladders import ORIGINAL, TYPES, stretched
 from course_lab.rope.layer_groups import LayerGroup
-from course_lab.rope.prices import too_far
+from course_lab.rope.prices import INTERPOLATED, MODEL, too_far
 from course_lab.rope.tables import Table
 from course_lab.rope.words import numbers, pairs_by_pace, whole
 
@@ -204,9 +204,20 @@ def _no_start(table: Table) -> str:
         return (
             f"rope_type {table.kind!r} has slowed these pairs already, by up to "
             f"{max(table.slowed):g}, and the model was trained so. YaRN starts from pairs that are "
-            "not slowed; in its place, it would make most of them faster"
+            f"not slowed; in its place, it would make most of them faster{_larger(table)}"
         )
     return ""
+
+
+def _larger(table: Table) -> str:
+    """What a larger factor of interpolation would do, and to which layers."""
+    if table.kind != "linear":
+        return ""
+    whose = f", in layers of {table.place.layer_type} alone," if table.place.layer_type else ""
+    return (
+        f". A larger factor{whose} slows all pairs once more, which takes training: without it, "
+        f"interpolation by 2 cost {MODEL} {INTERPOLATED[2]:.2f} nats more per token"
+    )
 
 
 def _stretched(table: Table, length: int) -> Table:
@@ -278,4 +289,5 @@ def _recipe(read: Reading, made: Plan) -> Recipe:
         list(made.stretched.values()), read.source.loaded,
         several_types=len({table.place.layer_type for table in tables}) > 1,
         architecture=architecture(read.source.name, read.source.levels),
+        model_type=read.source.name,
     )  # fmt: skip

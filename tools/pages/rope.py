@@ -36,6 +36,11 @@ Two words have one meaning each. A model is *made for* the length that it reads 
 stands, a stretch in it included. It was *trained on* the length before that stretch; without a
 stretch the two are the same. Pairs whose frequencies change are *slowed*, all others *kept*.
 
+What `--for` says of engines was checked with the versions that it names: their keys, limits and
+flags, and not whether an engine has your model's code. Of a stretch that a model comes with, it
+gives prices and gains of other models, which were stretched without training, and none where no
+record has them.
+
 ## Six published configs
 """
 AS_JSON = """\

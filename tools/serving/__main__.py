@@ -21,10 +21,11 @@ from course_lab.released.texts import TEXTS, tokens
 from course_lab.rope import CONFIGS
 from course_lab.rope.advice import plan
 from course_lab.rope.config import reading
+from course_lab.rope.engines import CHECKED
 from tools.serving.engines import Sglang, Vllm, yarn_of
 from tools.serving.page import PAGE, RECORD, page
 
-VERSIONS = {"vllm": "0.33.0", "sglang": "0.5.23"}
+VERSIONS = {name: CHECKED[name] for name in ("vllm", "sglang")}
 TIMES = 2
 """How much further than before each model is to read."""
 LONGROPE = {
