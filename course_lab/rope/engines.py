@@ -26,11 +26,12 @@ LIMITS = {"vllm": "--max-model-len", "sglang": "--context-length", "llama.cpp": 
 REST = {"beta_fast": "--yarn-beta-fast", "beta_slow": "--yarn-beta-slow"}
 """Parameters of YaRN that are flags of llama.cpp, too."""
 ARCHITECTURES = {
-    "bloom": "bloom", "cohere2": "cohere2", "falcon": "falcon", "gemma3_text": "gemma3",
-    "gpt2": "gpt2", "gpt_oss": "gpt-oss", "jamba": "jamba", "llama": "llama",
-    "llama4_text": "llama4", "mistral": "llama", "mixtral": "llama", "phi3": "phi3",
-    "qwen2": "qwen2", "qwen2_vl_text": "qwen2vl", "qwen2_5_vl_text": "qwen2vl", "qwen3": "qwen3",
-    "qwen3_moe": "qwen3moe", "smollm3": "smollm3", "t5": "t5",
+    "bloom": "bloom", "cohere2": "cohere2", "deepseek_v3": "deepseek2", "falcon": "falcon",
+    "gemma3_text": "gemma3", "gpt2": "gpt2", "gpt_neox": "gptneox", "gpt_oss": "gpt-oss",
+    "jamba": "jamba", "llama": "llama", "llama4_text": "llama4", "mistral": "llama",
+    "mixtral": "llama", "phi3": "phi3", "qwen2": "qwen2",
+    "qwen2_vl_text": "qwen2vl", "qwen2_5_vl_text": "qwen2vl", "qwen3": "qwen3",
+    "qwen3_moe": "qwen3moe", "qwen3_vl_text": "qwen3vl", "smollm3": "smollm3", "t5": "t5",
 }  # fmt: skip
 """What llama.cpp calls model types, where its converter has one name for all of a type. Sources:
 ggml-org/llama.cpp, the classes of conversion/*.py, and gguf-py/gguf/constants.py."""
@@ -185,11 +186,7 @@ def commands(recipe: Recipe) -> dict[str, str]:
 def _llama_cpp(recipe: Recipe) -> str:
     """Its flags, or why there are none."""
     if not recipe.stretched:
-        name, said = recipe.architecture, ""
-        if not name:
-            name, said = "ARCHITECTURE", " (the architecture as the GGUF file calls it)"
-        key = f"{name}.context_length"
-        return f"--ctx-size {recipe.length} --override-kv {key}=int:{recipe.length}{said}"
+        return f"--ctx-size {recipe.length} {_override(recipe)}"
     table = recipe.stretched[0]
     if recipe.several_types or table.kind != "yarn":
         return (
@@ -202,6 +199,14 @@ def _llama_cpp(recipe: Recipe) -> str:
     )
     flags += "".join(f" {flag} {given[key]:g}" for key, flag in REST.items() if key in given)
     return f"{flags} --ctx-size {recipe.length}"
+
+
+def _override(recipe: Recipe) -> str:
+    """The flag of llama.cpp that raises the length in its file."""
+    name, said = recipe.architecture, ""
+    if not name:
+        name, said = "ARCHITECTURE", " (the architecture as the GGUF file calls it)"
+    return f"--override-kv {name}.context_length=int:{recipe.length}{said}"
 
 
 def _older(recipe: Recipe) -> dict[str, str]:
@@ -223,8 +228,8 @@ def _older(recipe: Recipe) -> dict[str, str]:
         )
     if "--rope-scaling" in _llama_cpp(recipe):
         found["llama.cpp"] = (
-            "llama.cpp before its pull request 28030 of August 2026 wants, too: --override-kv "
-            f"{recipe.architecture or 'ARCHITECTURE'}.context_length=int:{recipe.length}"
+            "llama.cpp before its pull request 28030 of August 2026 wants, too: "
+            f"{_override(recipe)}"
         )
     return found
 

@@ -216,7 +216,7 @@ def _larger(table: Table) -> str:
     whose = f", in layers of {table.place.layer_type} alone," if table.place.layer_type else ""
     return (
         f". A larger factor{whose} slows all pairs once more, which takes training: without it, "
-        f"interpolation by 2 cost {MODEL} {INTERPOLATED[2]:.2f} nats more per token"
+        f"interpolation by 2 cost {MODEL} {INTERPOLATED:.2f} nats more per token"
     )
 
 

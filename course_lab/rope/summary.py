@@ -106,7 +106,8 @@ def _group(group: LayerGroup, before: Sequence[Table]) -> Iterator[str]:
     table = group.table
     heads = f"heads of {table.head_dim}"
     if 2 * len(table.after) < table.head_dim:
-        heads += f", of which {2 * len(table.after)} columns turn"
+        still = table.head_dim - 2 * len(table.after)
+        heads += f", of which {2 * len(table.after)} columns turn and {still} have no position"
     yield f"{where}: rotated, base {whole(table.base)}, {len(table.after)} pairs ({heads})"
     if any(_alike(table, one) for one in before):
         yield f"  length, stretch and pairs as above{window}"

@@ -105,6 +105,14 @@ def test_qwen2_vl_s_level_is_said_in_the_file_and_in_the_options():
     assert "then keeps them" not in said_of("qwen3-vl-8b", 500_000)
 
 
+def test_columns_without_positions_and_llama_cpp_s_names_are_said():
+    said = "\n".join(line.words for line in summary(of("gpt-neox-20b")))
+    assert "(heads of 96, of which 24 columns turn and 72 have no position)" in said
+    for name, key in (("gpt-neox-20b", "gptneox"), ("qwen3-vl-8b", "qwen3vl"),
+                      ("deepseek-v3", "deepseek2")):  # fmt: skip
+        assert f"--override-kv {key}.context_length=int:500000" in said_of(name, 500_000)
+
+
 def test_gemma_3_s_larger_factor_concerns_the_global_layers_alone():
     said = said_of("gemma-3-4b", 262_144)
     _, sliding, full = (one for one in said.splitlines() if "layers" in one[:9] or ":" in one[:30])
