@@ -144,7 +144,10 @@ def _windows(read: Reading, length: int) -> Iterator[str]:
 def _unread_in_version_4(read: Reading) -> Iterator[str]:
     """Of files that transformers 5 saved, and that say more than a base."""
     if "rope_parameters" in read.source.given and "rope_scaling" not in read.source.given:
-        yield f"{OLDER} does not read rope_parameters: it takes this file without what stands there"
+        yield (
+            f"{OLDER} does not read rope_parameters: where it knows this model, it takes the file "
+            "without what stands there"
+        )
 
 
 def _own_price(read: Reading) -> Iterator[str]:

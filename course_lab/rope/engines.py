@@ -111,7 +111,7 @@ class Recipe(NamedTuple):
         if engine is None:
             yield f"or leave the file as it is, and start with{self._kept_elsewhere()}"
             yield from (f"  {named(name)}: {words}" for name, words in said.items())
-            if older := _older(self):
+            if older := older_versions(self):
                 yield "older versions take other keys and flags:"
                 yield from (f"  {words}" for words in older.values())
         elif engine != "transformers":
@@ -209,7 +209,7 @@ def _override(recipe: Recipe) -> str:
     return f"--override-kv {name}.context_length=int:{recipe.length}{said}"
 
 
-def _older(recipe: Recipe) -> dict[str, str]:
+def older_versions(recipe: Recipe) -> dict[str, str]:
     """What differs in versions that people still have, by engine."""
     if not recipe.stretched:
         return {}
@@ -238,7 +238,7 @@ def _in_full(recipe: Recipe, engine: str) -> Iterator[str]:
     """Limits and traps of one engine."""
     most = whole(recipe.inner[recipe.limit])
     under = () if engine == "llama.cpp" else ("transformers",)
-    older = _older(recipe)
+    older = older_versions(recipe)
     yield from (older[name] for name in dict.fromkeys((*under, engine)) if name in older)
     if engine == "transformers":
         if recipe.levels:

@@ -14,7 +14,7 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from course_lab.rope.config import Reading
-from course_lab.rope.engines import Recipe, architecture, commands
+from course_lab.rope.engines import CHECKED, Recipe, architecture, commands, older_versions
 from course_lab.rope.ladders import ORIGINAL, TYPES, stretched
 from course_lab.rope.layer_groups import LayerGroup
 from course_lab.rope.prices import INTERPOLATED, MODEL, too_far
@@ -81,12 +81,13 @@ class Plan:
         """As `--json` has it."""
         found: dict[str, Any] = {
             "length": self.length, "works": self.works.value, "why": self.why, "said": self.said,
-            "warnings": self.warnings, "entries": None,
+            "warnings": self.warnings, "entries": None, "checked": CHECKED,
         }  # fmt: skip
         if self.recipe:
             found |= {
                 "entries": self.recipe.entries, "remove": self.recipe.remove,
                 "commands": commands(self.recipe),
+                "older": list(older_versions(self.recipe).values()),
                 "frequencies": {name: list(table.after) for name, table in self.stretched.items()},
             }  # fmt: skip
         return found

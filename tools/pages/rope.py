@@ -60,7 +60,8 @@ or changes its meaning, and new keys may come without.
 position for each pair, before and after a stretch), `parameters` (as in the file) |
 | `warnings` | each with its `remedy` |
 | `advice` | with `--for`: `works` (yes, runs, after the limit is raised, after a stretch, \
-unknown, no), `why`, `said`, `warnings`, `entries`, `remove`, `commands`, `frequencies` |
+unknown, no), `why`, `said`, `warnings`, `entries`, `remove`, `commands`, `frequencies`, `checked` \
+(the versions of engines) and `older` (what earlier ones read) |
 | `other`, `differences` | with two configs |
 
 It holds what `course_lab.rope.read` gives in Python.
