@@ -24,13 +24,15 @@ OWN_BUT_SHORT = "do not stretch a model whose texts fit: serve the few long ones
 
 UNTRAINED = "the trained length is not in the config"
 NOT = "is not known here"
+UNNAMED = 2048
+"""What SGLang 0.5.23 takes where a config has no length (`get_context_length`)."""
 
 
 def advice(read: Reading, length: int, engine: str | None = None) -> Iterator[str]:
     """What reaches `length` tokens, line by line; of all engines, or of one in full."""
     made = plan(read, length)
     yield f"for {whole(length)} tokens, works as it stands: {_verdict(read, made)}"
-    if made.works not in (Works.YES, Works.RUNS, Works.UNKNOWN):
+    if made.works not in (Works.YES, Works.UNKNOWN):
         yield f"if nothing is done: {_undone(read, made)}"
     if made.stretched:
         yield OWN_BUT_SHORT
@@ -38,7 +40,7 @@ def advice(read: Reading, length: int, engine: str | None = None) -> Iterator[st
         yield from (f"  {line}" for line in made.said)
     if made.recipe:
         yield from made.recipe.lines(engine)
-    elif made.works in (Works.YES, Works.RUNS):
+    elif made.works is Works.YES:
         yield f"nothing to write; {flags(length, engine, read.source.name)}"
     if engine in (None, "llama.cpp") and made.works not in (Works.UNKNOWN, Works.NO):
         yield from _windows(read, length)
@@ -82,6 +84,12 @@ def _undone(read: Reading, made: Plan) -> str:
         if read.source.name in NOT_SERVED:
             refuse = "vLLM and SGLang have no code for this model"
         engines = f"{refuse}, llama.cpp's server gives a text no more, and transformers"
+    if made.works is Works.RUNS:
+        return (
+            f"the config names no limit, so SGLang refuses more than {whole(UNNAMED)} tokens, "
+            "llama.cpp's server gives a text no more than its file names, and vLLM and "
+            f"transformers read on; how well {NOT}"
+        )
     if made.works is Works.AFTER_LIMIT:
         return f"{engines} reads on; how well {NOT}"
     table = any(group.kind == "learned table" for group in read.groups)

@@ -114,7 +114,7 @@ def plan(read: Reading, length: int) -> Plan:
     made.said += _of_windows(read, made)
     if made.works is Works.YES and _limit_is_below(read, length):
         made.works = Works.AFTER_LIMIT
-    if made.works not in (Works.YES, Works.RUNS):
+    if made.works is not Works.YES:
         made.recipe = _recipe(read, made)
     return made
 
