@@ -41,8 +41,8 @@ def prices(factor: float | None) -> Iterator[str]:
             f"note: {factor:g} was measured here in small models alone; in a released one "
             f"{max(RELEASED)} is the largest factor that was"
         )
-    yield "price: YaRN holds for every text (dynamic and longrope wait for long ones). On texts"
-    yield "that need no stretch, these models paid more than unstretched, in next-token loss:"
+    yield "price: YaRN holds for every text (in transformers, dynamic and longrope wait for long"
+    yield "ones). On texts that fit anyway, models paid more than unstretched, in next-token loss:"
     yield from paid(factor)
     yield from gains(factor)
 
@@ -67,8 +67,9 @@ def of_longrope(factor: float) -> Iterator[str]:
     at, least, most = _near(LONGROPE, factor)
     _, less, more = _near(LONGROPE_GAINED, factor)
     yield (
-        "price and gain of its own stretch (longrope): not known of this model. transformers takes "
-        "the long list only once a text is longer than those of training. Three small models "
+        "price and gain of its own stretch (longrope): not known of this model. transformers and "
+        "SGLang take the long list only once a text is longer than those of training; vLLM and "
+        "llama.cpp take it for every text when they are started for more. Three small models "
         f"(lesson 15), with a list searched for a stretch by {at}, paid {least:.2f} to {most:.2f} "
         f"bits per byte more on short texts, and {less:.2f} to {more:.2f} less than unstretched at "
         "the end of the stretch"
