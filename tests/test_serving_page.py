@@ -9,7 +9,7 @@ import pytest
 
 from course_lab.rope import CONFIGS
 from course_lab.rope.config import reading
-from course_lab.rope.plan import plan
+from course_lab.rope.plan import Works, plan
 from tools.serving.__main__ import RECIPES
 from tools.serving.engines import functions
 from tools.serving.page import OLD, PAGE, RECORD, page
@@ -39,6 +39,21 @@ def test_each_recipe_was_accepted_or_its_refusal_is_shown(name):
 def test_the_recipes_that_were_run_are_those_that_are_printed_today(name):
     made = plan(reading(CONFIGS / f"{name}.json"), WORDS["configs"][name]["length"])
     assert made.recipe.overrides == WORDS["configs"][name]["overrides"]
+
+
+@pytest.mark.parametrize("length", WORDS["shipped"])
+def test_both_engines_accepted_what_the_advice_promises_for_each_shipped_config(length):
+    names = {path.stem for path in CONFIGS.glob("*.json")}
+    assert names == {*WORDS["shipped"][length]}
+    for name in names - {"t5-small"}:
+        made = plan(reading(CONFIGS / f"{name}.json"), int(length))
+        serving = WORDS["shipped"][length]
+        how = "as it is" if made.works is Works.YES else "with the recipe"
+        accepted = {f"{engine} {how}" for engine in ("vLLM", "SGLang")}
+        if made.works in (Works.NO, Works.UNKNOWN):
+            assert not serving[name], name
+        else:
+            assert accepted <= {*serving[name]}, name
 
 
 def test_the_versions_are_on_the_page():

@@ -14,10 +14,10 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from course_lab.rope.config import Reading
-from course_lab.rope.engines import Recipe, architecture, commands
+from course_lab.rope.engines import CHECKED, Recipe, architecture, commands, older_versions
 from course_lab.rope.ladders import ORIGINAL, TYPES, stretched
 from course_lab.rope.layer_groups import LayerGroup
-from course_lab.rope.prices import too_far
+from course_lab.rope.prices import INTERPOLATED, MODEL, too_far
 from course_lab.rope.tables import Table
 from course_lab.rope.words import numbers, pairs_by_pace, whole
 
@@ -81,12 +81,13 @@ class Plan:
         """As `--json` has it."""
         found: dict[str, Any] = {
             "length": self.length, "works": self.works.value, "why": self.why, "said": self.said,
-            "warnings": self.warnings, "entries": None,
+            "warnings": self.warnings, "entries": None, "checked": CHECKED,
         }  # fmt: skip
         if self.recipe:
             found |= {
                 "entries": self.recipe.entries, "remove": self.recipe.remove,
                 "commands": commands(self.recipe),
+                "older": list(older_versions(self.recipe).values()),
                 "frequencies": {name: list(table.after) for name, table in self.stretched.items()},
             }  # fmt: skip
         return found
@@ -113,7 +114,7 @@ def plan(read: Reading, length: int) -> Plan:
     made.said += _of_windows(read, made)
     if made.works is Works.YES and _limit_is_below(read, length):
         made.works = Works.AFTER_LIMIT
-    if made.works not in (Works.YES, Works.RUNS):
+    if made.works is not Works.YES:
         made.recipe = _recipe(read, made)
     return made
 
@@ -204,9 +205,20 @@ def _no_start(table: Table) -> str:
         return (
             f"rope_type {table.kind!r} has slowed these pairs already, by up to "
             f"{max(table.slowed):g}, and the model was trained so. YaRN starts from pairs that are "
-            "not slowed; in its place, it would make most of them faster"
+            f"not slowed; in its place, it would make most of them faster{_larger(table)}"
         )
     return ""
+
+
+def _larger(table: Table) -> str:
+    """What a larger factor of interpolation would do, and to which layers."""
+    if table.kind != "linear":
+        return ""
+    whose = f", in layers of {table.place.layer_type} alone," if table.place.layer_type else ""
+    return (
+        f". A larger factor{whose} slows all pairs once more, which takes training: without it, "
+        f"interpolation by 2 cost {MODEL} {INTERPOLATED:.2f} nats more per token"
+    )
 
 
 def _stretched(table: Table, length: int) -> Table:
@@ -278,4 +290,5 @@ def _recipe(read: Reading, made: Plan) -> Recipe:
         list(made.stretched.values()), read.source.loaded,
         several_types=len({table.place.layer_type for table in tables}) > 1,
         architecture=architecture(read.source.name, read.source.levels),
+        model_type=read.source.name,
     )  # fmt: skip

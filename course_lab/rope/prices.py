@@ -17,13 +17,23 @@ UNSTRETCHED = 4.16
 SMALL = {2: (0.05, 0.12), 4: (0.25, 0.30), 8: (0.35, 0.39), 16: (0.44, 0.48)}
 """Bits per byte by YaRN's factor, in small models, at 128 bytes: more than unstretched, least and
 most of three seeds (lesson 15)."""
+GAINED = {2: (0.39, 0.60), 4: (1.06, 1.46), 8: (1.72, 2.04), 16: (1.80, 2.01)}
+"""The same at the end of the stretch: less than unstretched there."""
+LONGROPE = {2: (0.01, 0.03), 4: (0.11, 0.13), 8: (0.28, 0.33), 16: (0.34, 0.46)}
+LONGROPE_GAINED = {2: (0.43, 0.66), 4: (1.22, 1.61), 8: (1.82, 2.12), 16: (1.84, 2.12)}
+"""Both with divisors that were searched for each model, as LongRoPE's long list is."""
+INTERPOLATED = 1.16
+"""What interpolation by 2 costs without training, as the first of `RELEASED`."""
 MODEL = "SmolLM2-135M"
 
 
 def prices(factor: float | None) -> Iterator[str]:
     """What YaRN by such a factor cost; None: another stretch, of which nothing is known."""
     if factor is None:
-        yield "price: no stretch by this rule was measured here; compare losses on your texts"
+        yield (
+            "price and gain: no stretch by this rule was measured here; compare losses on your "
+            "texts"
+        )
         return
     yield from (f"warning: {one}" for one in too_far(factor))
     if max(RELEASED) < factor <= max(SMALL):
@@ -31,15 +41,45 @@ def prices(factor: float | None) -> Iterator[str]:
             f"note: {factor:g} was measured here in small models alone; in a released one "
             f"{max(RELEASED)} is the largest factor that was"
         )
-    yield "price: YaRN holds for every text (dynamic and longrope wait for long ones). On texts"
-    yield "that need no stretch, these models paid more than unstretched, in next-token loss:"
+    yield "price: YaRN holds for every text (in transformers, dynamic and longrope wait for long"
+    yield "ones). On texts that fit anyway, models paid more than unstretched, in next-token loss:"
     yield from paid(factor)
+    yield from gains(factor)
+
+
+def gains(factor: float) -> Iterator[str]:
+    """What texts that are too long without it gained, in models that were measured."""
     longer = ", ".join(f"by {by}: {long:+.2f}" for by, (_, long) in RELEASED.items())
     others = "" if factor in RELEASED else "; other factors: not measured"
     yield (
         f"gain: at twice its length {MODEL} paid, against the same tokens within its length, "
         f"{longer}, unstretched: {UNSTRETCHED:+.2f} nats per token{others}"
     )
+    at, least, most = _near(GAINED, factor)
+    yield (
+        f"  three small models (lesson 15), at the end of a stretch by {at}: {least:.2f} to "
+        f"{most:.2f} bits per byte less than unstretched"
+    )
+
+
+def of_longrope(factor: float) -> Iterator[str]:
+    """What is known of a model's own LongRoPE."""
+    at, least, most = _near(LONGROPE, factor)
+    _, less, more = _near(LONGROPE_GAINED, factor)
+    yield (
+        "price and gain of its own stretch (longrope): not known of this model. transformers and "
+        "SGLang take the long list only once a text is longer than those of training; vLLM and "
+        "llama.cpp take it for every text when they are started for more. Three small models "
+        f"(lesson 15), with a list searched for a stretch by {at}, paid {least:.2f} to {most:.2f} "
+        f"bits per byte more on short texts, and {less:.2f} to {more:.2f} less than unstretched at "
+        "the end of the stretch"
+    )
+
+
+def _near(measured: dict[int, tuple[float, float]], factor: float) -> tuple[int, float, float]:
+    """The factor that was measured next above, or the largest, and the numbers for it."""
+    at = next((by for by in measured if by >= factor), max(measured))
+    return at, *measured[at]
 
 
 def paid(factor: float) -> Iterator[str]:
@@ -47,8 +87,7 @@ def paid(factor: float) -> Iterator[str]:
     said = ", ".join(f"by {by}: {short:.2f} nats{_bits(short)}" for by, (short, _) in
                      RELEASED.items())  # fmt: skip
     yield f"  {MODEL}, trained on 8 192 tokens (lesson 16), {said} per token"
-    at = next((by for by in SMALL if by >= factor), max(SMALL))
-    least, most = SMALL[at]
+    at, least, most = _near(SMALL, factor)
     yield (
         f"  three small models, trained on 128 bytes (lesson 15), by {at}: {least:.2f} to "
         f"{most:.2f} bits ({_nats(least)} to {_nats(most)} nats) per byte"

@@ -19,8 +19,8 @@ LANGUAGE = ("text_config", "llm_config", "language_config", "thinker_config", "t
             "vlm_config", "decoder",
             "decoder_config", "generator", "text_model", "language_model")  # fmt: skip
 """Where the config of a model of several networks keeps the one that writes text."""
-LENGTHS = ("max_position_embeddings", "model_max_length", "max_seq_len", "seq_length", "n_ctx",
-           "max_target_positions", "max_source_positions")  # fmt: skip
+LENGTHS = ("max_position_embeddings", "n_positions", "model_max_length", "max_seq_len",
+           "seq_length", "n_ctx", "max_target_positions", "max_source_positions")  # fmt: skip
 
 MOST = {"num_hidden_layers": 10_000, "head_dim": 1 << 20, "hidden_size": 1 << 24,
         "qk_rope_head_dim": 1 << 20}  # fmt: skip

@@ -50,6 +50,8 @@ def summary(reading: Reading) -> list[Line]:
         lines += map(Line, _group(group, tables))
         if group.table:
             tables.append(group.table)
+    if not tables:
+        lines.append(Line(_untabled(reading)))
     room = MOST - len(lines)
     warnings = said(reading.groups, "warnings")
     if not warnings:
@@ -83,6 +85,8 @@ def _head(reading: Reading) -> str:
     source, total = reading.source, reading.groups[0].total
     layers = f", {total} layers" if total else ""
     part = f" in {', '.join(source.levels)}" if source.levels else ""
+    if len(source.loaded) > len(source.levels):
+        part += f" at the top of the file (no {source.loaded[-1]} in it)"
     how = f"as transformers {release()} reads it"
     if not source.known:
         how = f"read by its keys alone (not a type of transformers {release()})"
@@ -102,7 +106,8 @@ def _group(group: LayerGroup, before: Sequence[Table]) -> Iterator[str]:
     table = group.table
     heads = f"heads of {table.head_dim}"
     if 2 * len(table.after) < table.head_dim:
-        heads += f", of which {2 * len(table.after)} columns turn"
+        still = table.head_dim - 2 * len(table.after)
+        heads += f", of which {2 * len(table.after)} columns turn and {still} have no position"
     yield f"{where}: rotated, base {whole(table.base)}, {len(table.after)} pairs ({heads})"
     if any(_alike(table, one) for one in before):
         yield f"  length, stretch and pairs as above{window}"
@@ -115,6 +120,15 @@ def _group(group: LayerGroup, before: Sequence[Table]) -> Iterator[str]:
         of_axes = ", ".join(f"{n} {name}" for name, n in zip(names, table.sections, strict=True))
         turns = ", in turns" if list(table.axes) != sorted(table.axes) else ""
         yield f"  pairs by axis: {of_axes}{turns}"
+
+
+def _untabled(reading: Reading) -> str:
+    """The length of a model in which nothing turns."""
+    most, is_default = reading.source.allowed
+    key = reading.source.limit[0]
+    whose = f"the default of {reading.source.name}'s class" if is_default else key
+    made = f"made for {whole(most)} tokens ({whose})" if most else "the length is not in the config"
+    return f"  {made}, not stretched: no pair turns"
 
 
 def _alike(one: Table, other: Table) -> bool:
@@ -130,7 +144,10 @@ def _length(table: Table) -> str:
     else:
         made = f"made for {whole(table.length)} tokens"
     if table.kind in ("default", "axial"):
-        return f"{made}, {'stretched' if table.is_slowed else 'not stretched: no pair is slowed'}"
+        if table.is_slowed:
+            return f"{made}, stretched"
+        other = " (no other length is named)" if table.length == table.original_length else ""
+        return f"{made}{other if table.length else ''}, not stretched: no pair is slowed"
     factor = table.place.given.get("factor")
     by = f", factor {factor:g}" if isinstance(factor, (int, float)) else ""
     scores = (

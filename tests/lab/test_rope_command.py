@@ -131,7 +131,8 @@ def test_a_warning_about_a_stretch_counts_as_one_of_the_config_does(capsys):
 def test_programs_get_the_advice_and_the_differences(capsys):
     one, other = CONFIGS / "qwen3-vl-8b.json", CONFIGS / "qwen2-vl-7b.json"
     advised = json.loads(said(capsys, one, "--json", "--for", "500000"))["advice"]
-    assert advised["remove"] == ["rope_scaling"]
+    assert advised["remove"] == ["rope_scaling"] and advised["checked"]["vllm"] == "0.33.0"
+    assert any("read rope_scaling, not rope_parameters" in line for line in advised["older"])
     assert advised["entries"]["text_config"]["max_position_embeddings"] == 524_288
     assert set(advised["commands"]) == {"vllm", "sglang", "llama.cpp"}
     nothing = json.loads(said(capsys, one, "--json", "--for", "500"))["advice"]

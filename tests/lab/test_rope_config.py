@@ -18,7 +18,16 @@ from course_lab.rope import CONFIGS, known, reach, real_configs
 from course_lab.rope import config as rope_config
 from course_lab.rope import words as rope_words
 from course_lab.rope.advice import advice
-from course_lab.rope.prices import RELEASED, SMALL, UNSTRETCHED, prices
+from course_lab.rope.prices import (
+    GAINED,
+    INTERPOLATED,
+    LONGROPE,
+    LONGROPE_GAINED,
+    RELEASED,
+    SMALL,
+    UNSTRETCHED,
+    prices,
+)
 from course_lab.studies import released as study
 from course_lib.encodings import dynamic_ntk, longrope, rotary_frequencies, yarn
 from course_lib.errors import CourseError
@@ -391,8 +400,27 @@ def test_the_prices_of_short_texts_are_those_of_lesson_15():
         assert (math.floor(min(more)), math.ceil(max(more))) == (
             round(100 * least), round(100 * most))  # fmt: skip
     lesson = (ROOT / "notebooks" / "15_yarn_and_beyond.ipynb").read_text(encoding="utf-8")
-    [said] = [line for line in prices(3.5) if "lesson 15" in line]
+    said, _ = (line for line in prices(3.5) if "lesson 15" in line)
     assert "by 4: 0.25 to 0.30 bits" in said and "0.25 to 0.30" in lesson
+
+
+@pytest.mark.parametrize(
+    "method, short, long",
+    [("yarn_released", SMALL, GAINED), ("longrope", LONGROPE, LONGROPE_GAINED)],
+)
+def test_what_small_models_paid_and_gained_is_in_their_records(method, short, long):
+    records = [one for one in zoo.study() if one.scheme == "rope" and one.tuned_steps == 0]
+    for factor in short:
+        for length, (least, most), sign in (
+            (128, short[factor], 1), (128 * factor, long[factor], -1),
+        ):  # fmt: skip
+            plain = {one.seed: one for one in records if not one.method and one.length == length}
+            more = [100 * sign * zoo.difference(one, plain[one.seed]).mean for one in records
+                    if one.method == method and one.factor == factor
+                    and one.length == length]  # fmt: skip
+            assert len(more) == 3
+            assert (math.floor(min(more)), math.ceil(max(more))) == (
+                round(100 * least), round(100 * most))  # fmt: skip
 
 
 def test_the_prices_of_a_released_model_come_first_and_are_those_of_its_page():
@@ -415,6 +443,8 @@ def test_the_prices_of_a_released_model_come_first_and_are_those_of_its_page():
         )[0]
         assert short == pytest.approx((float(first) + float(second)) / 2, abs=1e-3)
         assert f"| YaRN by {factor} | {long:+.3f} ±" in page.split("## At twice")[1]
+    by_2 = study.read("changed", "interpolation by 2")
+    assert round(study.dearer(by_2, study.read("changed", "unchanged")).mean, 2) == INTERPOLATED
     said = "\n".join(prices(4))
     assert said.index("SmolLM2") < said.index("lesson 15") < said.index("gain: at twice")
     assert "0.11 nats (0.16 bits)" in said and "0.25 to 0.30 bits (0.17 to 0.21 nats)" in said

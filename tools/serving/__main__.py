@@ -21,10 +21,11 @@ from course_lab.released.texts import TEXTS, tokens
 from course_lab.rope import CONFIGS
 from course_lab.rope.advice import plan
 from course_lab.rope.config import reading
+from course_lab.rope.engines import CHECKED
 from tools.serving.engines import Sglang, Vllm, yarn_of
 from tools.serving.page import PAGE, RECORD, page
 
-VERSIONS = {"vllm": "0.33.0", "sglang": "0.5.23"}
+VERSIONS = {name: CHECKED[name] for name in ("vllm", "sglang")}
 TIMES = 2
 """How much further than before each model is to read."""
 LONGROPE = {
@@ -39,6 +40,8 @@ SIX = {
     "llama-7b": "plain", "qwen2.5-7b-128k": "YaRN", "qwen3-vl-8b": "nested text part",
     "qwen2-vl-7b": "M-RoPE, all keys at the top", "longrope": "LongRoPE", "llama-3.1-8b": "Llama 3",
 }  # fmt: skip
+LENGTHS = (2048, 100_000, 1_000_000)
+"""Tokens that all shipped configs are asked for."""
 TRAINED, BASE, DIM = 8192, 100_000.0, 64
 RECIPES: dict[str, tuple[str, dict[str, float]]] = {
     "unchanged": ("", {}),
@@ -96,6 +99,28 @@ def asked(name: str, engines: list[Vllm | Sglang]) -> dict[str, Any]:
     return found
 
 
+def shipped(engines: list[Vllm | Sglang]) -> dict[str, dict[str, list[str]]]:
+    """By length and config: the engines that serve it as it is, and with its recipe."""
+    from transformers import AutoConfig
+
+    found: dict[str, dict[str, list[str]]] = {}
+    for path in sorted(CONFIGS.glob("*.json")):
+        read, given = reading(path), json.loads(path.read_text())
+        if path.stem == "llama-4-scout":  # 4 as published; this release takes true or false alone
+            given["text_config"]["attn_temperature_tuning"] = True
+        config = AutoConfig.for_model(**given)
+        for length in LENGTHS:
+            recipe, serving = plan(read, length).recipe, []
+            for engine in engines:
+                if _tried(engine, config, length).startswith("serves"):
+                    serving.append(f"{engine.name} as it is")
+                changed = recipe and engine.overridden(config, recipe.overrides)
+                if changed and _tried(engine, changed, length).startswith("serves"):
+                    serving.append(f"{engine.name} with the recipe")
+            found.setdefault(str(length), {})[path.stem] = serving
+    return found
+
+
 def _tried(engine: Vllm | Sglang, config: Any, length: int) -> str:
     try:
         return f"serves {engine.accepted(config, length)}"
@@ -136,6 +161,7 @@ def main() -> None:
         record["date"] = datetime.date.today().isoformat()
         record["versions"] = {engine.name: engine.version for engine in engines}
         record["configs"] = {name: asked(name, engines) for name in SIX}
+        record["shipped"] = shipped(engines)
         if arguments.llama:
             record["llama.cpp"] = measured(arguments.llama)
         RECORD.write_text(json.dumps(record, indent=1) + "\n")
