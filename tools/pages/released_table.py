@@ -161,7 +161,7 @@ def _changed() -> list[str]:
         "heads give to other tokens than usual, if its positions begin elsewhere or change places, "
         "or if its rows are level along the two directions of a band (without), or along all "
         "others (only); bands count from 0, the fastest. Two of the ten are two random directions "
-        "among the ten of all bands.\n",
+        "in the space of the ten of all bands. All the same is row 64 everywhere.\n",
         table(["", "cosine to the usual vector", "weight elsewhere"], rows, RIGHT) + "\n",
     ]
 
