@@ -32,7 +32,9 @@ def advice(read: Reading, length: int, engine: str | None = None) -> Iterator[st
     """What reaches `length` tokens, line by line; of all engines, or of one in full."""
     made = plan(read, length)
     yield f"for {whole(length)} tokens, works as it stands: {_verdict(read, made)}"
-    if made.works not in (Works.YES, Works.UNKNOWN):
+    if made.works is Works.DEPENDS:
+        yield "mend the config first, as the remedy above says; until then nothing to write follows"
+    elif made.works not in (Works.YES, Works.UNKNOWN):
         yield f"if nothing is done: {_undone(read, made)}"
     if made.stretched:
         yield OWN_BUT_SHORT
@@ -47,7 +49,7 @@ def advice(read: Reading, length: int, engine: str | None = None) -> Iterator[st
     if made.stretched:
         yield from prices(made.factor)
     elif made.works is not Works.UNKNOWN:
-        if made.works is not Works.NO:
+        if made.works not in (Works.NO, Works.DEPENDS):
             yield from _further(read, made)
         if engine in (None, "transformers", "vllm", "sglang"):
             yield from _unread_in_version_4(read)
@@ -68,6 +70,8 @@ def _verdict(read: Reading, made: Plan) -> str:
         return f"only after {read.source.limit[0]} is raised; {then}"
     if made.works is Works.AFTER_STRETCH:
         return "no, only after a stretch"
+    if made.works is Works.DEPENDS:
+        return f"depends: {made.why}"
     if made.works is Works.UNKNOWN:
         return f"not known; {made.why}"
     return "no, and no entry of its config changes that"

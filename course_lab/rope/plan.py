@@ -35,6 +35,8 @@ class Works(Enum):
     """
     AFTER_LIMIT = "after the limit is raised"
     AFTER_STRETCH = "after a stretch"
+    DEPENDS = "depends"
+    """On which of two keys of the config is right, or on one that is missing."""
     UNKNOWN = "unknown"
     NO = "no"
 
@@ -108,7 +110,7 @@ def plan(read: Reading, length: int) -> Plan:
         if need.after:
             made.stretched[need.after.place.layer_type] = need.after
             made.said.append(f"  then pairs {_pairs(need.after)}")
-    if made.works in (Works.NO, Works.UNKNOWN):
+    if made.works in (Works.NO, Works.UNKNOWN, Works.DEPENDS):
         made.stretched.clear()
         return made
     made.said += _of_windows(read, made)
@@ -167,6 +169,8 @@ def _of_rotated(group: LayerGroup, table: Table, length: int) -> Need:
     if table.length is None or table.original_length is None:
         unknown = "the trained length is not in the config (--original-length gives it)"
         return Need(Works.UNKNOWN, unknown)
+    if doubt := _doubt(table, length):
+        return Need(Works.DEPENDS, doubt)
     if length <= table.length:
         is_longer = table.is_slowed or table.length > table.original_length
         how = f"stretched by its own {table.kind!r}" if is_longer else "unstretched"
@@ -190,6 +194,21 @@ def _of_rotated(group: LayerGroup, table: Table, length: int) -> Need:
             "; its makers chose theirs, and the new one was not measured here", after,
         )  # fmt: skip
     return Need(Works.AFTER_STRETCH, f"{name} by {factor:g}, from the {trained}", after)
+
+
+def _doubt(table: Table, length: int) -> str:
+    """Why the config does not say whether its own stretch reaches this length."""
+    made_for, original = whole(table.length or 0), whole(table.original_length or 0)
+    if table.place.guessed:
+        return (
+            f"{ORIGINAL} is missing; made for {made_for} tokens if the model was trained on "
+            f"{original} before the stretch, and stretched wrongly if on fewer"
+        )
+    reach = table.place.reach or math.inf
+    if reach < length <= (table.length or 0):
+        factor = table.place.given["factor"]
+        return f"factor {factor:g} reaches {whole(reach)}, the config says {made_for}"
+    return ""
 
 
 def _no_start(table: Table) -> str:

@@ -449,3 +449,62 @@ def test_llama_cpp_s_name_for_a_model_stands_where_the_type_makes_it_certain():
     assert architecture("mistral", ()) == "llama"
     assert architecture("mistral", ("text_config",)) == ""
     assert architecture("gemma3_text", ("text_config",)) == "gemma3"
+
+
+QWEN2 = {"model_type": "qwen2", **SIZES}
+
+
+def stretched_qwen(most, factor, original=32_768):
+    block = {"rope_type": "yarn", "rope_theta": 1e6, "factor": factor}
+    if original:
+        block["original_max_position_embeddings"] = original
+    return {**QWEN2, "max_position_embeddings": most, "rope_parameters": block}
+
+
+@pytest.fixture
+def asked(tmp_path, capsys):
+    """What `course rope` says of a config, and its exit status with --strict."""
+
+    def asked(file, length, *options):
+        path = tmp_path / "config.json"
+        path.write_text(json.dumps(file))
+        status = cli.main(["rope", str(path), "--for", str(length), "--strict", *options])
+        return capsys.readouterr().out, status
+
+    return asked
+
+
+def test_a_factor_that_does_not_reach_the_length_of_the_config_leaves_it_open(asked):
+    said, status = asked(stretched_qwen(131_072, 2.0), 100_000)
+    assert (
+        status == 1 and "warning: factor 2 reaches 65536 tokens" in said and "remedy: look" in said
+    )
+    assert "depends: factor 2 reaches 65 536, the config says 131 072" in said
+    assert "write into config.json" not in said
+    said, status = asked(stretched_qwen(131_072, 2.0), 60_000)
+    assert status == 1 and "as it stands: yes; made for 131 072" in said
+
+
+def test_a_factor_that_reaches_beyond_the_length_of_the_config_waits_for_the_limit(asked):
+    """As Qwen3's card has it: 40 960 in the file, and YaRN by 4 from 32 768."""
+    said, status = asked(stretched_qwen(40_960, 4.0), 100_000)
+    assert status == 1 and "factor 4 reaches 131072 tokens" in said and "remedy: write" in said
+    assert "only after max_position_embeddings is raised" in said
+
+
+def test_without_the_original_length_the_answer_depends(asked):
+    said, status = asked(stretched_qwen(131_072, 4.0, original=None), 100_000)
+    assert status == 1 and "original_max_position_embeddings is missing" in said
+    assert "as it stands: depends: original_max_position_embeddings is missing; made for" in said
+
+
+@pytest.mark.parametrize("most, factor", [(131_072, 4.0), (32_768, 4.0), (1_010_000, 31.0)])
+def test_lengths_that_agree_or_are_rounded_are_no_warning(most, factor, asked):
+    assert asked(stretched_qwen(most, factor), 30_000)[1] == 0
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_no_shipped_config_has_two_keys_that_disagree(name):
+    for group in rope_config.read(CONFIGS / f"{name}.json"):
+        assert not [one for one in group.warnings if "reaches" in one or "missing" in one]
+        assert not group.table or not (group.table.place.reach or group.table.place.guessed)
