@@ -510,9 +510,9 @@ def _lengths(
         return None, None, ()
     original, factor = int(original), used.get("factor") or 1
     if reach and length:
-        said = f"factor {factor:g} reaches {reach} tokens, and max_position_embeddings says "
-        said += f"{length}" + (", less" if reach > length else ", more")
-        return original, max(reach, length), (Remark(said, is_fault=True),)
+        apart = f"factor {factor:g} reaches {reach} tokens, and max_position_embeddings says "
+        apart += f"{length}" + (", less" if reach > length else ", more")
+        return original, max(reach, length), (Remark(apart, is_fault=True),)
     if ORIGINAL not in used or length not in (None, original) or factor <= 1:
         return original, length or original, ()
     before = f"max_position_embeddings is the length before the stretch, {original}"
