@@ -14,7 +14,14 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from course_lab.rope.config import Reading
-from course_lab.rope.engines import CHECKED, Recipe, architecture, commands, older_versions
+from course_lab.rope.engines import (
+    CHECKED,
+    Recipe,
+    architecture,
+    commands,
+    older_versions,
+    unfit,
+)
 from course_lab.rope.ladders import ORIGINAL, TYPES, stretched
 from course_lab.rope.layer_groups import LayerGroup
 from course_lab.rope.prices import INTERPOLATED, MODEL, too_far
@@ -66,6 +73,8 @@ class Plan:
     """The tables that are stretched, by layer type, as they are afterwards."""
     recipe: Recipe | None = None
     """What to write; None if there is nothing to write."""
+    unfit: dict[str, str] = field(default_factory=dict)
+    """Engines that do not run the model as it was trained, and why."""
 
     @property
     def factor(self) -> float | None:
@@ -84,6 +93,7 @@ class Plan:
         found: dict[str, Any] = {
             "length": self.length, "works": self.works.value, "why": self.why, "said": self.said,
             "warnings": self.warnings, "entries": None, "checked": CHECKED,
+            "unfit": self.unfit,
         }  # fmt: skip
         if self.recipe:
             found |= {
@@ -97,7 +107,11 @@ class Plan:
 
 def plan(read: Reading, length: int) -> Plan:
     """What to do with each kind of layer, and what to write."""
-    made = Plan(length)
+    windows = [group.window for group in read.groups if group.window and group.window < length]
+    has_alibi = any(group.kind == "ALiBi" for group in read.groups)
+    made = Plan(length, unfit=unfit(
+        read.source.name, read.source.levels, has_alibi, min(windows, default=None)
+    ))  # fmt: skip
     needs = [(group, need) for group in read.groups if (need := _need(read, group, length))]
     if needs:  # the layers that need most decide, and of several those that reach least far
         _, worst = max(needs, key=lambda of: (list(Works).index(of[1].works), -of[1].reach))
@@ -309,5 +323,5 @@ def _recipe(read: Reading, made: Plan) -> Recipe:
         list(made.stretched.values()), read.source.loaded,
         several_types=len({table.place.layer_type for table in tables}) > 1,
         architecture=architecture(read.source.name, read.source.levels),
-        model_type=read.source.name,
+        unfit=made.unfit,
     )  # fmt: skip

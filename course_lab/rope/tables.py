@@ -240,7 +240,9 @@ def _table(source: Source, name: str, parameters: Parameters, original_length: i
 def _fixed(source: Source) -> str:
     """Why no entry of the file stretches the model."""
     if source.known and not source.known.bases:
-        return "transformers' code of this model reads no rope_parameters"
+        others = " and SGLang's" if source.name == "gptj" else ""
+        vllm = " (vLLM 0.33.0's gpt_j.py does, which was not tried here)" if others else ""
+        return f"transformers'{others} code of this model reads no rope_parameters{vllm}"
     if source.known and (fact := NO_YARN.get(source.name)):
         return f"{fact.value} ({fact.source})"
     return ""
