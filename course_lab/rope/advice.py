@@ -50,7 +50,7 @@ def advice(read: Reading, length: int, engine: str | None = None) -> Iterator[st
             yield from _further(read, made)
         if engine in (None, "transformers", "vllm", "sglang"):
             yield from _unread_in_version_4(read)
-        yield from _own_price(read)
+        yield from _own_price(read, engine)
 
 
 def _verdict(read: Reading, made: Plan) -> str:
@@ -60,13 +60,13 @@ def _verdict(read: Reading, made: Plan) -> str:
     if made.works is Works.RUNS:
         return f"it runs, but how well is not known: {UNTRAINED}; {made.why}"
     if made.works is Works.AFTER_LIMIT:
-        turns = any(group.table for group in read.groups)
-        then = (
-            "no pair needs another pace" if turns else f"{made.why}; how well it reads then {NOT}"
-        )
+        is_made_for = made.why.startswith("made for")  # else by a window, a bias or nothing
+        then = "no pair needs another pace" if is_made_for else (
+            f"then it runs, but how well is not known: {made.why}"
+        )  # fmt: skip
         return f"only after {read.source.limit[0]} is raised; {then}"
     if made.works is Works.AFTER_STRETCH:
-        return "no, only after a stretch"
+        return "by its config, only after a stretch"
     if made.works is Works.DEPENDS:
         return f"depends: {made.why}"
     if made.works is Works.UNKNOWN:
@@ -180,29 +180,31 @@ def _unread_in_version_4(read: Reading) -> Iterator[str]:
         )
 
 
-def _own_price(read: Reading) -> Iterator[str]:
+def _own_price(read: Reading, engine: str | None) -> Iterator[str]:
     """Of a model that needs no further stretch: what the one costs and gives that it has."""
     slowed = [group.table for group in read.groups if group.table
               and (group.table.is_slowed or group.table.kind == "longrope")]  # fmt: skip
     if not slowed:
         yield "price: none, nothing is stretched"
+        yield "gain: none, nothing is stretched"
         return
     table = next((one for one in slowed if one.kind in ("yarn", "longrope")), slowed[0])
     if table.kind == "longrope":
-        yield from of_longrope((table.length or 1) / (table.original_length or 1))
+        yield from of_longrope((table.length or 1) / (table.original_length or 1), engine)
         return
     if table.kind != "yarn":
         yield (
-            f"price and gain of its own stretch ({table.kind}): not known here; no model that was "
-            "trained with this rule was measured"
+            f"price of its own stretch ({table.kind}): not known here; no model that was trained "
+            "with this rule was measured"
         )
+        yield "gain: not known here"
         return
     factor = table.place.given.get("factor") or 1.0
     yield (
         f"price: its own YaRN by {factor:g} holds for texts of every length. If its makers "
         "published the file with it, leave it. If it was added for long texts, as some model cards "
         f"advise, remove it while texts fit into {whole(table.original_length or 0)} tokens: these "
-        "models, which were not trained with it, had a higher next-token loss on such texts:"
+        "models were not trained with it. Next-token loss, + is worse:"
     )
     yield from paid(factor)
     yield from gains(factor)

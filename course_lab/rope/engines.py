@@ -53,6 +53,7 @@ WITHOUT_WINDOW = {
 """Models whose window an engine does not apply, by llama.cpp's names and by model types. Sources:
 load_arch_hparams in src/models/phi3.cpp and src/models/llama.cpp, as llama-cpp-python 0.3.36 brings
 them; RadixAttention in SGLang's models/llama.py and models/mixtral.py, without a window size."""
+NO_FLAGS = "no flags"
 LABELS = {"vllm": "vLLM", "sglang": "SGLang", "llama.cpp": "llama.cpp's server",
           "transformers": "transformers"}  # fmt: skip
 
@@ -158,6 +159,10 @@ class Recipe(NamedTuple):
         elif engine != "transformers":
             yield f"{started(engine)}{self._kept_elsewhere()}:"
             yield f"  {said[engine]}"
+            if engine != "llama.cpp" or NO_FLAGS in said[engine]:
+                with_flag = "" if engine == "llama.cpp" else f"or with {LIMITS[engine]} alone, "
+                yield f"{with_flag}in config.json, {self.where}, all other keys being kept:"
+                yield from self._block()
             yield from (f"  {line}" for line in _in_full(self, engine))
 
     def _kept_elsewhere(self) -> str:
@@ -175,13 +180,17 @@ class Recipe(NamedTuple):
             f"({named('transformers')});"
         )
         yield f"{self.limit} is the limit that engines keep to:"
+        yield from self._block()
+        if in_full:
+            yield from _in_full(self, "transformers")
+
+    def _block(self) -> Iterator[str]:
+        """The entries as they stand in a file, and what has to go there."""
         text = json.dumps(self.entries, indent=2)
         lines = re.sub(r"\[[^\[\]{}]*\]", _in_a_row, text).splitlines()
         yield from (f"  {line}" for line in lines)
         for key in self.remove:
             yield f"remove {key} {self.where}: where it stands, nothing else is read"
-        if in_full:
-            yield from _in_full(self, "transformers")
 
 
 def _in_a_row(found: re.Match[str]) -> str:
@@ -220,7 +229,7 @@ def _llama_cpp(recipe: Recipe) -> str:
     table = recipe.stretched[0]
     if recipe.several_types or table.kind != "yarn":
         return (
-            "no flags: change config.json and convert the model again (convert_hf_to_gguf.py), "
+            f"{NO_FLAGS}: change config.json and convert the model again (convert_hf_to_gguf.py), "
             f"then --ctx-size {recipe.length}"
         )
     given = table.place.given
@@ -251,6 +260,11 @@ def older_versions(recipe: Recipe) -> dict[str, str]:
         found["transformers"] = (
             f"{OLDER} has no rope_parameters, and nothing of this form: take version 5"
         )
+    if any(table.kind == "yarn" for table in recipe.stretched):
+        found["vllm"] = (
+            "vLLM before its pull request 56446 of September 2026 allowed the original length "
+            f"times YaRN's factor by itself: entries without {recipe.limit} did there"
+        )
     if recipe.loaded:
         found["sglang"] = (
             f"older SGLang fails on {recipe.loaded[0]} in this option (its issue 33505 of August "
@@ -277,13 +291,14 @@ def _in_full(recipe: Recipe, engine: str) -> Iterator[str]:
         yield "load the model after the change: a config that is changed later changes nothing"
     elif engine in ("vllm", "sglang"):
         yield f"limit: {LIMITS[engine]}, at most {recipe.limit} ({most}); the factor does not count"
-        yield "the entries may stand in config.json instead; then the flag alone is needed"
         if engine == "vllm":
             yield "its flag --rope-scaling is gone since November 2025 (pull request 28006)"
     else:
         yield "limit: --ctx-size; its server stops at the length that the GGUF file names"
         if not recipe.stretched:
             yield "a file that is converted from the changed config.json names the new one"
+            return
+        if NO_FLAGS in _llama_cpp(recipe):
             return
         yield "flags of YaRN raise that length"
         yield "the flags hold for the whole process, and for every layer"

@@ -26,11 +26,12 @@ from course_lab.rope.ladders import ORIGINAL, TYPES, stretched
 from course_lab.rope.layer_groups import LayerGroup
 from course_lab.rope.prices import INTERPOLATED, MODEL, too_far
 from course_lab.rope.tables import Table
-from course_lab.rope.words import numbers, pairs_by_pace, whole
+from course_lab.rope.words import numbers, pairs_by_pace, scored, whole
 
 KEPT = ("partial_rotary_factor", "mrope_section", "mrope_interleaved", "llama_4_scaling_beta")
 """Parameters that are no matter of a stretch."""
 ROUNDING = 1e-6
+NEED_NONE = "need none"
 
 
 class Works(Enum):
@@ -116,6 +117,10 @@ def plan(read: Reading, length: int) -> Plan:
     if needs:  # the layers that need most decide, and of several those that reach least far
         _, worst = max(needs, key=lambda of: (list(Works).index(of[1].works), -of[1].reach))
         made.works, made.why = worst.works, worst.words
+        free = [group for group in read.groups if group.kind == "none"]
+        if free and made.why.startswith(NEED_NONE):
+            others = f"{numbers(free[0].layers, free[0].total)} have no positions"
+            made.why = f"layers with a window {made.why}; {others}"
     else:
         made.why = "no layer has positions that could run out"
         made.works = _unstretchable(read)
@@ -148,7 +153,7 @@ def _unstretchable(read: Reading) -> Works:
 
 def _pairs(after: Table) -> str:
     said, factor = pairs_by_pace(after), after.attention_factor
-    scores = f"; attention factor {factor:.4g}, scores times {factor**2:.4g}"
+    scores = f"; attention factor {factor:.4g}, {scored(after)}"
     return said + (scores if factor != 1 else "")
 
 
@@ -179,7 +184,7 @@ def _need(read: Reading, group: LayerGroup, length: int) -> Need | None:
 def _of_rotated(group: LayerGroup, table: Table, length: int) -> Need:
     if group.window and group.window <= (table.original_length or group.window):
         seen = f"a query sees {whole(group.window)} tokens, however long the text"
-        return Need(Works.YES, f"need none: {seen}")
+        return Need(Works.YES, f"{NEED_NONE}: {seen}")
     if table.length is None or table.original_length is None:
         unknown = "the trained length is not in the config (--original-length gives it)"
         return Need(Works.UNKNOWN, unknown)
@@ -201,7 +206,7 @@ def _of_rotated(group: LayerGroup, table: Table, length: int) -> Need:
         )  # fmt: skip
     factor, before = after.place.given["factor"], table.place.given.get("factor")
     name = "YaRN" if after.kind == "yarn" else "Llama 3's rule"
-    trained = f"{whole(table.original_length)} tokens that it was trained on"
+    trained = f"{whole(table.original_length)} tokens that its config has without a stretch"
     if after.kind == table.kind:
         return Need(
             Works.AFTER_STRETCH, f"{name} by {factor:g} in place of {before:g}, from the {trained}"

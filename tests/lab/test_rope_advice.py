@@ -202,7 +202,7 @@ def test_a_model_that_reaches_further_than_its_config_says_has_its_limit_raised(
     )
     said = "\n".join(said)
     assert "--max-model-len 131072" in said and "--override-kv" in said
-    assert "its own YaRN by 4 holds for texts of every length" in said and "by 4: 0.11" in said
+    assert "its own YaRN by 4 holds for texts of every length" in said and "+0.11 by 4" in said
 
 
 @pytest.mark.parametrize("engine", ["transformers", "vllm", "sglang", "llama.cpp"])
@@ -215,6 +215,8 @@ def test_an_engine_is_told_where_and_which_limit(engine, capsys):
               "llama.cpp": "--rope-scale 2", "transformers": "write into config.json"}  # fmt: skip
     for other, words in others.items():
         assert (words in said) == (other == engine)
+    if engine != "llama.cpp":  # its flags need no file
+        assert '"text_config": {\n' in said and "remove rope_scaling under text_config" in said
     assert cli.main(call) == 0
     said = capsys.readouterr().out
     assert all(words in said for words in others.values())
@@ -224,6 +226,35 @@ def test_an_engine_is_told_where_and_which_limit(engine, capsys):
 def test_llama_cpp_has_no_flags_for_what_stands_in_a_tensor():
     said = "\n".join(advice(rope_config.reading(CONFIGS / "llama-3.1-8b.json"), 200_000))
     assert "0.3.36): no flags: change config.json and convert the model again" in said
+    said = "\n".join(
+        advice(rope_config.reading(CONFIGS / "llama-3.1-8b.json"), 200_000, "llama.cpp")
+    )
+    assert '"rope_type": "llama3",\n' in said and "remove rope_scaling at the top" in said
+
+
+@pytest.mark.parametrize("engine", ["vllm", "sglang", "llama.cpp"])
+@pytest.mark.parametrize("name", SHIPPED)
+def test_an_engine_alone_is_not_told_of_others(name, engine):
+    others = {"vllm": "vLLM", "sglang": "SGLang", "llama.cpp": "llama.cpp"}
+    for length in (2048, 100_000, 1_000_000):
+        read = rope_config.reading(CONFIGS / f"{name}.json")
+        said = "\n".join(advice(read, length, engine)).replace("transformers and SGLang", "")
+        if name != "gpt-j-6b":
+            assert not [other for one, other in others.items() if one != engine and other in said]
+
+
+def test_llama_cpp_s_flags_are_those_of_its_server():
+    said = "\n".join(advice(rope_config.reading(CONFIGS / "llama-7b.json"), 8192))
+    assert "llama-server of llama.cpp (llama-cpp-python 0.3.36): --rope-scaling yarn" in said
+    said = "\n".join(advice(rope_config.reading(CONFIGS / "llama-7b.json"), 2000))
+    assert "llama-server of llama.cpp (llama-cpp-python 0.3.36) with --ctx-size 2000" in said
+
+
+def test_older_vllm_is_said_to_have_counted_yarn_s_factor():
+    older = plan(rope_config.reading(CONFIGS / "llama-7b.json"), 8192).document()["older"]
+    assert any("vLLM before its pull request 56446 of September 2026" in one for one in older)
+    older = plan(rope_config.reading(CONFIGS / "llama-3.1-8b.json"), 200_000).document()["older"]
+    assert not any("56446" in one for one in older)
 
 
 MIXTRAL = {"model_type": "mixtral", **SIZES, "rope_theta": 1e6}
@@ -284,32 +315,35 @@ def test_every_type_follows_what_is_advised(tmp_path):
 
 VERDICTS = {
     ("llama-7b", 2048): (Works.YES, "yes; made for 2 048 tokens, unstretched"),
-    ("llama-7b", 100_000): (Works.AFTER_STRETCH, "no, only after a stretch"),
+    ("llama-7b", 100_000): (Works.AFTER_STRETCH, "by its config, only after a stretch"),
     ("gemma-3-4b", 262_144): (Works.NO, "no, and no entry of its config changes that"),
     ("gpt2", 2048): (Works.NO, "no, and no entry of its config changes that"),
     ("mistral-7b", 100_000): (
         Works.AFTER_LIMIT,
-        "only after max_position_embeddings is raised; no pair needs another pace",
+        "only after max_position_embeddings is raised; then it runs, but how well is not known: "
+        "need none: a query sees 4 096 tokens",
     ),
     ("jamba-v0.1", 1 << 20): (
         Works.AFTER_LIMIT,
-        "only after max_position_embeddings is raised; no layer has positions that could run out; "
-        "how well it reads then is not known here",
+        "only after max_position_embeddings is raised; then it runs, but how well is not "
+        "known: no layer has positions that could run out",
     ),
     ("nemotron-3-nano", 1 << 20): (
         Works.AFTER_LIMIT,
-        "only after max_position_embeddings is raised; no layer has positions that could run out; "
-        "how well it reads then is not known here",
+        "only after max_position_embeddings is raised; then it runs, but how well is not "
+        "known: no layer has positions that could run out",
     ),
     ("nemotron-3-nano", 100_000): (Works.YES, "yes; no layer has positions that could run out"),
     ("falcon-rw-1b", 1 << 20): (
         Works.AFTER_LIMIT,
-        "only after max_position_embeddings is raised; nothing to stretch: a bias that falls",
+        "only after max_position_embeddings is raised; then it runs, but how well is not known: "
+        "nothing to stretch: a bias that falls",
     ),
     ("falcon-rw-1b", 2048): (Works.YES, "yes; nothing to stretch: a bias that falls"),
     ("t5-small", 1 << 20): (
         Works.AFTER_LIMIT,
-        "only after n_positions is raised; nothing to stretch: a learned number for each bucket",
+        "only after n_positions is raised; then it runs, but how well is not known: "
+        "nothing to stretch: a learned number for each bucket",
     ),
     ("gemma-3-4b", 100_000): (
         Works.YES,
@@ -383,7 +417,7 @@ def test_a_length_that_no_config_states_is_not_guessed(tmp_path):
         "not known; the trained length is not in the config (--original-length gives it)" in first
     )
     first, *_ = advice(rope_config.reading(path, original_length=4096), 8192)
-    assert first.endswith("no, only after a stretch")
+    assert first.endswith("by its config, only after a stretch")
 
 
 def test_where_a_stretch_would_go_is_said_when_none_is_needed():
@@ -413,7 +447,7 @@ def test_the_price_is_said_of_each_model_that_needs_nothing():
 
     assert price("llama-7b") == "price: none, nothing is stretched"
     assert price("llama-3.1-8b") == (
-        "price and gain of its own stretch (llama3): not known here; no model that was trained "
+        "price of its own stretch (llama3): not known here; no model that was trained "
         "with this rule was measured"
     )
     assert price("deepseek-v3").startswith("price: its own YaRN by 40 holds for texts of every")
@@ -421,13 +455,15 @@ def test_the_price_is_said_of_each_model_that_needs_nothing():
 
 def test_a_price_says_of_what_it_is_and_a_gain_which_factors_were_measured():
     for name, length, others in (("llama-7b", 8192, 0), ("llama-7b", 16_384, 1)):
-        *_, price, _, _, gain, small = advice(rope_config.reading(CONFIGS / f"{name}.json"), length)
-        assert small.startswith("  three small models (lesson 15), at the end of a stretch by ")
-        assert price.endswith("paid more than unstretched, in next-token loss:")
+        *_, price, _, _, _, gain, small = advice(
+            rope_config.reading(CONFIGS / f"{name}.json"), length
+        )
+        assert small.startswith("  long texts: at the end of a stretch by ")
+        assert price.endswith("short ones, too. Next-token loss, + is worse:")
         assert gain.endswith("; other factors: not measured") == others
     own = list(advice(rope_config.reading(CONFIGS / "deepseek-v3.json"), 2048))
-    assert any("had a higher next-token loss on such texts:" in line for line in own)
-    assert any(line.startswith("gain: at twice its length SmolLM2") for line in own)
+    assert any("not trained with it. Next-token loss, + is worse:" in line for line in own)
+    assert sum(line.startswith("gain: ") for line in own) == 1
     assert own[-1] == "what its own stretch costs and gives this model itself is not known here"
 
 

@@ -9,7 +9,7 @@ import pytest
 from course_lab.rope import CONFIGS
 from course_lab.rope.advice import advice
 from course_lab.rope.config import reading
-from course_lab.rope.engines import CHECKED, named
+from course_lab.rope.engines import CHECKED, ENGINES, named
 from course_lab.rope.plan import Works, plan
 from course_lab.rope.summary import summary
 from tools.serving.page import RECORD
@@ -32,8 +32,8 @@ def test_each_config_s_lines_say_whether_it_is_stretched_by_what_and_for_which_l
     assert len(said.splitlines()) <= 12
     assert "not stretched" in said or re.search(r"stretched by .+ factor \d", said)
     assert re.search(r"made for [\d ]+ tokens", said) or "the length is not in the config" in said
-    trained = "trained on" in said or "no other length is named" in said
-    assert trained == any(group.table for group in read.groups)
+    before = "before the stretch: " in said or "no other length is named" in said
+    assert before == any(group.table for group in read.groups)
     for group in read.groups:
         assert (group.kind == "none") <= ("no positions" in said)
     if any(group.table and group.table.is_slowed for group in read.groups):
@@ -50,7 +50,9 @@ def test_each_config_s_advice_answers_what_to_do_and_what_it_costs(name):
     if made.works is not Works.NO:
         for engine in ("vllm", "sglang", "llama.cpp"):
             assert named(engine) in said
-    assert re.search(r"^price", said, re.MULTILINE)
+    for lines in (said, *(said_of(name, 100_000, engine) for engine in ENGINES)):
+        for word in ("price", "gain"):
+            assert len(re.findall(rf"^{word}\b", lines, re.MULTILINE)) == 1
     further = ("beyond ", "do not stretch a model whose texts fit", "however long", "no entry of",
                "nothing to stretch")  # fmt: skip
     assert any(words in said for words in further)
@@ -117,7 +119,7 @@ def test_columns_without_positions_and_llama_cpp_s_names_are_said():
 
 def test_gemma_3_s_larger_factor_concerns_the_global_layers_alone():
     said = said_of("gemma-3-4b", 262_144)
-    _, sliding, full = (one for one in said.splitlines() if "layers" in one[:9] or ":" in one[:30])
+    sliding, full = (one for one in said.splitlines() if one.startswith("  layers"))
     assert "need none: a query sees 1 024 tokens" in sliding
     assert "A larger factor, in layers of full_attention alone, slows all pairs once more" in full
 
@@ -171,6 +173,16 @@ def test_vllm_and_sglang_multiply_the_limit_by_the_factor_of_two_old_stretches(t
             advice(reading(path), 100_000))  # fmt: skip
 
 
+def test_what_an_answer_is_about_stands_in_it():
+    said = said_of("llama-4-scout")
+    assert "yes; layers with a window need none: a query sees 8 192 tokens, however long" in said
+    assert "layers 3, 7, ... 47 (12 of 48) have no positions" in said
+    partly = "attention factor 1.069, the turned columns' part of scores times 1.143"
+    assert partly in said_of("gpt-neox-20b", 4096)
+    assert "; attention factor 1.139, scores times 1.296" in said_of("llama-7b", 8192)
+    assert "by its config, only after a stretch" in said_of("code-llama-7b")
+
+
 def test_a_longrope_of_its_own_has_a_price_and_a_gain_from_the_records(tmp_path):
     path = tmp_path / "config.json"
     path.write_text(json.dumps({
@@ -180,7 +192,7 @@ def test_a_longrope_of_its_own_has_a_price_and_a_gain_from_the_records(tmp_path)
             "type": "longrope", "short_factor": [1.0] * 48,
             "long_factor": [1.0 + n / 12 for n in range(48)]}}))  # fmt: skip
     said = "\n".join(advice(reading(path), 10_000))
-    assert "price and gain of its own stretch (longrope): not known of this model" in said
-    assert "a list searched for a stretch by 4, paid 0.11 to 0.13 bits per byte more" in said
-    assert "1.22 to 1.61 less than unstretched" in said
+    assert "price of its own stretch (longrope): not known of this model" in said
+    assert "short texts: +0.11 to +0.13 bits per byte in three small models" in said
+    assert "1.22 to 1.61 bits per byte less than unstretched" in said
     assert "llama.cpp take it for every text when they are started for more" in said
