@@ -32,12 +32,12 @@ def advice(read: Reading, length: int, engine: str | None = None) -> Iterator[st
     made = plan(read, length)
     yield f"for {whole(length)} tokens, works as it stands: {_verdict(read, made)}"
     if made.works is Works.DEPENDS:
-        yield "mend the config first, as the remedy above says; until then nothing to write follows"
+        yield "mend the config first, as the remedy above says, and then ask again"
     elif made.works not in (Works.YES, Works.UNKNOWN):
         yield f"if nothing is done: {_undone(read, made, engine)}"
     if made.stretched:
         yield OWN_BUT_SHORT
-    if made.works not in (Works.YES, Works.RUNS) or len(made.said) > 1:
+    if made.works not in (Works.YES, Works.RUNS, Works.DEPENDS) or len(made.said) > 1:
         yield from (f"  {line}" for line in made.said)
     if made.recipe:
         yield from made.recipe.lines(engine)
@@ -204,7 +204,7 @@ def _own_price(read: Reading, engine: str | None) -> Iterator[str]:
         f"price: its own YaRN by {factor:g} holds for texts of every length. If its makers "
         "published the file with it, leave it. If it was added for long texts, as some model cards "
         f"advise, remove it while texts fit into {whole(table.original_length or 0)} tokens: these "
-        "models were not trained with it. Next-token loss, + is worse:"
+        "models were not trained with it. Next-token loss against the unstretched, + is worse:"
     )
     yield from paid(factor)
     yield from gains(factor)

@@ -39,7 +39,8 @@ def prices(factor: float | None) -> Iterator[str]:
             f"note: {factor:g} was measured here in small models alone; in a released one "
             f"{max(RELEASED)} is the largest factor that was"
         )
-    yield "price: YaRN holds for every text, short ones, too. Next-token loss, + is worse:"
+    yield "price: YaRN holds for every text, short ones, too."
+    yield "Next-token loss against the unstretched model, + is worse:"
     yield from paid(factor)
     yield from gains(factor)
 
@@ -48,7 +49,7 @@ def gains(factor: float) -> Iterator[str]:
     """What texts that are too long without it gained, in models that were measured."""
     longer = ", ".join(f"{long:+.2f} by {by}" for by, (_, long) in RELEASED.items())
     others = "" if factor in RELEASED else "; other factors: not measured"
-    yield "gain: the same, against the same tokens within the trained length:"
+    yield "gain: against the same tokens within the trained length, + is worse:"
     yield (
         f"  long texts: at twice its length {longer}, instead of {UNSTRETCHED:+.2f}, in nats per "
         f"token in {MODEL} (lesson 16){others}"
