@@ -7,11 +7,9 @@ from collections.abc import Iterator
 from course_lab.rope.config import Reading
 from course_lab.rope.engines import (
     ENGINES,
-    NOT_SERVED,
+    LABELS,
     OLDER,
-    architecture,
     flags,
-    without_window,
 )
 from course_lab.rope.plan import Plan, Works, plan
 from course_lab.rope.prices import gains, of_longrope, paid, prices, unread
@@ -25,33 +23,34 @@ OWN_BUT_SHORT = "do not stretch a model whose texts fit: serve the few long ones
 UNTRAINED = "the trained length is not in the config"
 NOT = "is not known here"
 UNNAMED = 2048
-"""What SGLang 0.5.23 takes where a config has no length (`get_context_length`)."""
+"""What SGLang 0.5.23 takes where a config has no length (`get_context_length`), and vLLM 0.33.0 if
+it is started without a length (`_get_and_verify_max_len`)."""
 
 
 def advice(read: Reading, length: int, engine: str | None = None) -> Iterator[str]:
     """What reaches `length` tokens, line by line; of all engines, or of one in full."""
     made = plan(read, length)
     yield f"for {whole(length)} tokens, works as it stands: {_verdict(read, made)}"
-    if made.works not in (Works.YES, Works.UNKNOWN):
-        yield f"if nothing is done: {_undone(read, made)}"
+    if made.works is Works.DEPENDS:
+        yield "mend the config first, as the remedy above says, and then ask again"
+    elif made.works not in (Works.YES, Works.UNKNOWN):
+        yield f"if nothing is done: {_undone(read, made, engine)}"
     if made.stretched:
         yield OWN_BUT_SHORT
-    if made.works not in (Works.YES, Works.RUNS) or len(made.said) > 1:
+    if made.works not in (Works.YES, Works.RUNS, Works.DEPENDS) or len(made.said) > 1:
         yield from (f"  {line}" for line in made.said)
     if made.recipe:
         yield from made.recipe.lines(engine)
     elif made.works is Works.YES:
-        yield f"nothing to write; {flags(length, engine, read.source.name)}"
-    if engine in (None, "llama.cpp") and made.works not in (Works.UNKNOWN, Works.NO):
-        yield from _windows(read, length)
+        yield from flags(length, engine, made.unfit)
     if made.stretched:
         yield from prices(made.factor)
     elif made.works is not Works.UNKNOWN:
-        if made.works is not Works.NO:
+        if made.works not in (Works.NO, Works.DEPENDS):
             yield from _further(read, made)
         if engine in (None, "transformers", "vllm", "sglang"):
             yield from _unread_in_version_4(read)
-        yield from _own_price(read)
+        yield from _own_price(read, engine)
 
 
 def _verdict(read: Reading, made: Plan) -> str:
@@ -61,42 +60,73 @@ def _verdict(read: Reading, made: Plan) -> str:
     if made.works is Works.RUNS:
         return f"it runs, but how well is not known: {UNTRAINED}; {made.why}"
     if made.works is Works.AFTER_LIMIT:
-        turns = any(group.table for group in read.groups)
-        then = (
-            "no pair needs another pace" if turns else f"{made.why}; how well it reads then {NOT}"
-        )
+        is_made_for = made.why.startswith("made for")  # else by a window, a bias or nothing
+        then = "no pair needs another pace" if is_made_for else (
+            f"then it runs, but how well is not known: {made.why}"
+        )  # fmt: skip
         return f"only after {read.source.limit[0]} is raised; {then}"
     if made.works is Works.AFTER_STRETCH:
-        return "no, only after a stretch"
+        return "by its config, only after a stretch"
+    if made.works is Works.DEPENDS:
+        return f"depends: {made.why}"
     if made.works is Works.UNKNOWN:
         return f"not known; {made.why}"
-    return "no, and no entry of its config changes that"
+    where = " in transformers and SGLang" if read.source.name == "gptj" else ""
+    return f"no, and no entry of its config changes that{where}"
 
 
-def _undone(read: Reading, made: Plan) -> str:
+def _undone(read: Reading, made: Plan, engine: str | None) -> str:
     """What engines do with a longer text, and what the model makes of it."""
+    said: dict[str, list[str]] = {}
+    for name in LABELS if engine is None else (engine,):
+        said.setdefault(_does(read, made, name), []).append(LABELS[name])
+    *first, last = (f"{' and '.join(names)} {_verb(does, len(names))}"
+                    for does, names in said.items())  # fmt: skip
+    clauses = f"{', '.join(first)}, and {last}" if first else last
+    if made.works in (Works.RUNS, Works.AFTER_LIMIT):
+        return f"{clauses}; how well {NOT}" if READS in said else clauses
+    return f"{clauses}; {unread()}" if FURTHER in said else clauses
+
+
+READS = "reads on"
+FURTHER = "reads on beyond training"
+
+
+def _verb(does: str, names: int) -> str:
+    """In the plural, for several."""
+    verb, rest = does.split(" ", 1)
+    plural = {"reads": "read", "refuses": "refuse", "has": "have", "fails:": "fail:"}
+    return f"{verb if names == 1 else plural[verb]} {rest}"
+
+
+def _does(read: Reading, made: Plan, engine: str) -> str:
+    """What an engine does with a longer text, if nothing is done."""
+    if made.unfit.get(engine, "").startswith("no code"):
+        return "has no code for this model"
     most, is_default = read.source.allowed
-    refused = most is not None and most < made.length
-    engines = "the config names no limit, so engines"
-    if refused:
-        whose = f" (the default of {read.source.name}'s class)" if is_default else ""
-        refuse = f"vLLM and SGLang refuse more than {whole(most or 0)} tokens{whose}"
-        if read.source.name in NOT_SERVED:
-            refuse = "vLLM and SGLang have no code for this model"
-        engines = f"{refuse}, llama.cpp's server gives a text no more, and transformers"
-    if made.works is Works.RUNS:
-        return (
-            f"the config names no limit, so SGLang refuses more than {whole(UNNAMED)} tokens, "
-            "llama.cpp's server gives a text no more than its file names, and vLLM and "
-            f"transformers read on; how well {NOT}"
-        )
-    if made.works is Works.AFTER_LIMIT:
-        return f"{engines} reads on; how well {NOT}"
-    table = any(group.kind == "learned table" for group in read.groups)
-    if table:
-        return f"{engines} {'fails' if refused else 'fail'}: there is no vector beyond the table"
-    reads = "reads" if refused else "read"
-    return f"{engines} {reads} on beyond training; {unread()}"
+    reads = READS if made.works in (Works.RUNS, Works.AFTER_LIMIT) else FURTHER
+    if any(group.kind == "learned table" for group in read.groups):
+        reads = "fails: there is no vector beyond the table"
+    if engine == "transformers":
+        return reads
+    if engine == "llama.cpp":
+        return f"gives a text no more than {whole(most) if most else 'its file names'}"
+    if most is None:
+        unless = " unless --max-model-len is given" if engine == "vllm" else ""
+        return f"refuses more than {whole(UNNAMED)} tokens{unless}"
+    most = int(most * _counted(read))
+    if most >= made.length:
+        return reads
+    whose = f" (the default of {read.source.name}'s class)" if is_default else ""
+    return f"refuses more than {whole(most)} tokens{whose}"
+
+
+def _counted(read: Reading) -> float:
+    """The factor by which vLLM and SGLang multiply the limit: that of two old kinds of stretch."""
+    tables = [group.table for group in read.groups if group.table]
+    factors = [table.place.given.get("factor") or 1 for table in tables
+               if table.kind in ("linear", "dynamic") and not table.place.layer_type]  # fmt: skip
+    return float(max(factors, default=1))
 
 
 def _further(read: Reading, made: Plan) -> Iterator[str]:
@@ -141,14 +171,6 @@ def _key(table: Table) -> str:
     return f"rope_parameters{of_type}"
 
 
-def _windows(read: Reading, length: int) -> Iterator[str]:
-    """Of windows narrower than the text: llama.cpp's, where it leaves them out."""
-    name = architecture(read.source.name, read.source.levels)
-    windows = [group.window for group in read.groups if group.window and group.window < length]
-    if said := windows and without_window(name, min(windows)):
-        yield str(said)
-
-
 def _unread_in_version_4(read: Reading) -> Iterator[str]:
     """Of files that transformers 5 saved, and that say more than a base."""
     if "rope_parameters" in read.source.given and "rope_scaling" not in read.source.given:
@@ -158,29 +180,31 @@ def _unread_in_version_4(read: Reading) -> Iterator[str]:
         )
 
 
-def _own_price(read: Reading) -> Iterator[str]:
+def _own_price(read: Reading, engine: str | None) -> Iterator[str]:
     """Of a model that needs no further stretch: what the one costs and gives that it has."""
     slowed = [group.table for group in read.groups if group.table
               and (group.table.is_slowed or group.table.kind == "longrope")]  # fmt: skip
     if not slowed:
         yield "price: none, nothing is stretched"
+        yield "gain: none, nothing is stretched"
         return
     table = next((one for one in slowed if one.kind in ("yarn", "longrope")), slowed[0])
     if table.kind == "longrope":
-        yield from of_longrope((table.length or 1) / (table.original_length or 1))
+        yield from of_longrope((table.length or 1) / (table.original_length or 1), engine)
         return
     if table.kind != "yarn":
         yield (
-            f"price and gain of its own stretch ({table.kind}): not known here; no model that was "
-            "trained with this rule was measured"
+            f"price of its own stretch ({table.kind}): not known here; no model that was trained "
+            "with this rule was measured"
         )
+        yield "gain: not known here"
         return
     factor = table.place.given.get("factor") or 1.0
     yield (
         f"price: its own YaRN by {factor:g} holds for texts of every length. If its makers "
         "published the file with it, leave it. If it was added for long texts, as some model cards "
         f"advise, remove it while texts fit into {whole(table.original_length or 0)} tokens: these "
-        "models, which were not trained with it, had a higher next-token loss on such texts:"
+        "models were not trained with it. Next-token loss against the unstretched, + is worse:"
     )
     yield from paid(factor)
     yield from gains(factor)

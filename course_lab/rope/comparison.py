@@ -92,7 +92,7 @@ def _of_groups(mine: LayerGroup, theirs: LayerGroup, one: Reading, other: Readin
             yield f"positions: {mine.words} and {theirs.words}"
         return
     for what, first, second in zip(
-        ("stretch", "base", "head", "pairs", "trained on", "made for", "attention factor",
+        ("stretch", "base", "head", "pairs", "before the stretch", "made for", "attention factor",
          "pairs by axis", "temperature"),
         _values(mine.table), _values(theirs.table), strict=True,
     ):  # fmt: skip

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from course_lab.rope.known import release
@@ -37,15 +38,24 @@ ARCHITECTURES = {
 ggml-org/llama.cpp, the classes of conversion/*.py, and gguf-py/gguf/constants.py."""
 
 
-NOT_SERVED = ("t5",)
-"""Types of which vLLM 0.33.0 and SGLang 0.5.23 have no code: looked up for the configs that are
-shipped here."""
-WITHOUT_WINDOW = {
-    "phi3": "its pull request 13676 of May 2025 took it out",
-    "llama": "its code of these models has none",
+NOT_SERVED = {
+    "vllm": ("t5",), "sglang": ("bloom", "falcon", "jamba", "t5"), "llama.cpp": ("gptj",),
 }  # fmt: skip
-"""Models, as llama.cpp calls them, whose window it does not apply. Sources: load_arch_hparams in
-src/models/phi3.cpp and src/models/llama.cpp, as llama-cpp-python 0.3.36 brings them."""
+"""Types of which an engine has no code, looked up for the configs that are shipped here. Sources:
+vLLM's and SGLang's models/registry.py and the classes of SGLang's models/*.py; SGLang's
+models/transformers.py refuses classes of transformers with `_supports_attention_backend` false, as
+these have it; llama.cpp's src/models has no file for GPT-J, and its converter no class."""
+NO_WINDOW = "its code of these models has none"
+WITHOUT_WINDOW = {
+    "llama.cpp": {"phi3": "its pull request 13676 of May 2025 took it out", "llama": NO_WINDOW},
+    "sglang": {"mistral": NO_WINDOW, "mixtral": NO_WINDOW, "phi3": NO_WINDOW},
+}  # fmt: skip
+"""Models whose window an engine does not apply, by llama.cpp's names and by model types. Sources:
+load_arch_hparams in src/models/phi3.cpp and src/models/llama.cpp, as llama-cpp-python 0.3.36 brings
+them; RadixAttention in SGLang's models/llama.py and models/mixtral.py, without a window size."""
+NO_FLAGS = "no flags"
+LABELS = {"vllm": "vLLM", "sglang": "SGLang", "llama.cpp": "llama.cpp's server",
+          "transformers": "transformers"}  # fmt: skip
 
 
 def architecture(model_type: str, levels: tuple[str, ...]) -> str:
@@ -59,6 +69,34 @@ def named(engine: str) -> str:
     """An engine with the release that was checked."""
     version = CHECKED[engine]
     return f"{engine} ({version})" if " " in version else f"{engine} {version}"
+
+
+def started(engine: str) -> str:
+    """An engine, and of llama.cpp the program that takes the flags."""
+    return f"llama-server of {named(engine)}" if engine == "llama.cpp" else named(engine)
+
+
+def unfit(
+    model_type: str, levels: tuple[str, ...], has_alibi: bool, window: int | None
+) -> dict[str, str]:
+    """Engines that do not run a model as it was trained, and why; `window` is the narrowest one
+    that the text exceeds."""
+    found = {name: "no code for this model" for name, types in NOT_SERVED.items()
+             if model_type in types}  # fmt: skip
+    if model_type == "falcon" and has_alibi:
+        found["llama.cpp"] = (
+            "its code of falcon always rotates, and this model has ALiBi: it would run, and read "
+            "wrongly"
+        )
+    names = {"llama.cpp": architecture(model_type, levels), "sglang": model_type}
+    for engine, name in names.items() if window else ():
+        if why := WITHOUT_WINDOW[engine].get(name):
+            found[engine] = (
+                f"it does not apply this window ({why}): a query sees all tokens there, farther "
+                f"back than the {whole(window or 0)} that the model knows. Keep texts within "
+                f"{whole(window or 0)} tokens there, or take another engine"
+            )
+    return {name: found[name] for name in LIMITS if name in found}
 
 
 class Recipe(NamedTuple):
@@ -80,7 +118,8 @@ class Recipe(NamedTuple):
     """Whether layers of several types have parameters of their own."""
     architecture: str = ""
     """llama.cpp's name for the model; empty if it is not known."""
-    model_type: str = ""
+    unfit: Mapping[str, str] = MappingProxyType({})
+    """Engines that do not run the model as it was trained, and why."""
 
     @property
     def where(self) -> str:
@@ -110,13 +149,20 @@ class Recipe(NamedTuple):
         said = commands(self)
         if engine is None:
             yield f"or leave the file as it is, and start with{self._kept_elsewhere()}"
-            yield from (f"  {named(name)}: {words}" for name, words in said.items())
+            yield from (f"  {started(name)}: {words}" for name, words in said.items())
+            yield from (f"  {named(name)}: {why}" for name, why in self.unfit.items())
             if older := older_versions(self):
                 yield "older versions take other keys and flags:"
                 yield from (f"  {words}" for words in older.values())
+        elif engine in self.unfit:
+            yield f"{named(engine)}: {self.unfit[engine]}"
         elif engine != "transformers":
-            yield f"{named(engine)}{self._kept_elsewhere()}:"
+            yield f"{started(engine)}{self._kept_elsewhere()}:"
             yield f"  {said[engine]}"
+            if engine != "llama.cpp" or NO_FLAGS in said[engine]:
+                with_flag = "" if engine == "llama.cpp" else f"or with {LIMITS[engine]} alone, "
+                yield f"{with_flag}in config.json, {self.where}, all other keys being kept:"
+                yield from self._block()
             yield from (f"  {line}" for line in _in_full(self, engine))
 
     def _kept_elsewhere(self) -> str:
@@ -134,13 +180,17 @@ class Recipe(NamedTuple):
             f"({named('transformers')});"
         )
         yield f"{self.limit} is the limit that engines keep to:"
+        yield from self._block()
+        if in_full:
+            yield from _in_full(self, "transformers")
+
+    def _block(self) -> Iterator[str]:
+        """The entries as they stand in a file, and what has to go there."""
         text = json.dumps(self.entries, indent=2)
         lines = re.sub(r"\[[^\[\]{}]*\]", _in_a_row, text).splitlines()
         yield from (f"  {line}" for line in lines)
         for key in self.remove:
             yield f"remove {key} {self.where}: where it stands, nothing else is read"
-        if in_full:
-            yield from _in_full(self, "transformers")
 
 
 def _in_a_row(found: re.Match[str]) -> str:
@@ -148,39 +198,28 @@ def _in_a_row(found: re.Match[str]) -> str:
     return json.dumps(json.loads(found.group()))
 
 
-def flags(length: int, engine: str | None = None, model_type: str = "") -> str:
+def flags(length: int, engine: str | None, unfit: Mapping[str, str]) -> Iterator[str]:
     """What an engine is started with where the model needs nothing."""
-    each = {name: f"{named(name)} with {flag} {length}" for name, flag in LIMITS.items()
-            if name == "llama.cpp" or model_type not in NOT_SERVED}  # fmt: skip
     if engine == "transformers":
-        return "transformers refuses no length"
-    if engine and engine not in each:
-        return f"{named(engine)} has no code for this model"
-    return f"start {each[engine] if engine else ', '.join(each.values())}"
-
-
-def without_window(name: str, window: int) -> str:
-    """What a model loses in llama.cpp, which calls it `name`; empty if it loses nothing."""
-    if name not in WITHOUT_WINDOW:
-        return ""
-    return (
-        f"{named('llama.cpp')} does not apply this window ({WITHOUT_WINDOW[name]}): a query sees "
-        f"all tokens there, farther back than the {whole(window)} that the model knows. Keep texts "
-        f"within {whole(window)} tokens there, or take another engine"
-    )
+        yield "nothing to write; transformers refuses no length"
+        return
+    each = {name: flag for name, flag in LIMITS.items() if engine in (None, name)}
+    start = [f"{started(name)} with {flag} {length}" for name, flag in each.items()
+             if name not in unfit]  # fmt: skip
+    if start:
+        yield f"nothing to write; start {', '.join(start)}"
+    yield from (f"{named(name)}: {unfit[name]}" for name in each if name in unfit)
 
 
 def commands(recipe: Recipe) -> dict[str, str]:
-    """The options of the engines that take a stretch from the command line."""
+    """The options of the engines that take a stretch from the command line, and run the model."""
     overrides = json.dumps(recipe.overrides)
-    if recipe.model_type in NOT_SERVED:
-        none = "no code for this model"
-        return {"vllm": none, "sglang": none, "llama.cpp": _llama_cpp(recipe)}
-    return {
+    each = {
         "vllm": f"--hf-overrides '{overrides}' --max-model-len {recipe.length}",
         "sglang": f"--json-model-override-args '{overrides}' --context-length {recipe.length}",
         "llama.cpp": _llama_cpp(recipe),
     }
+    return {name: options for name, options in each.items() if name not in recipe.unfit}
 
 
 def _llama_cpp(recipe: Recipe) -> str:
@@ -190,7 +229,7 @@ def _llama_cpp(recipe: Recipe) -> str:
     table = recipe.stretched[0]
     if recipe.several_types or table.kind != "yarn":
         return (
-            "no flags: change config.json and convert the model again (convert_hf_to_gguf.py), "
+            f"{NO_FLAGS}: change config.json and convert the model again (convert_hf_to_gguf.py), "
             f"then --ctx-size {recipe.length}"
         )
     given = table.place.given
@@ -221,12 +260,17 @@ def older_versions(recipe: Recipe) -> dict[str, str]:
         found["transformers"] = (
             f"{OLDER} has no rope_parameters, and nothing of this form: take version 5"
         )
+    if any(table.kind == "yarn" for table in recipe.stretched):
+        found["vllm"] = (
+            "vLLM before its pull request 56446 of September 2026 allowed the original length "
+            f"times YaRN's factor by itself: entries without {recipe.limit} did there"
+        )
     if recipe.loaded:
         found["sglang"] = (
             f"older SGLang fails on {recipe.loaded[0]} in this option (its issue 33505 of August "
             "2026): change config.json there"
         )
-    if "--rope-scaling" in _llama_cpp(recipe):
+    if "--rope-scaling" in commands(recipe).get("llama.cpp", ""):
         found["llama.cpp"] = (
             "llama.cpp before its pull request 28030 of August 2026 wants, too: "
             f"{_override(recipe)}"
@@ -247,13 +291,14 @@ def _in_full(recipe: Recipe, engine: str) -> Iterator[str]:
         yield "load the model after the change: a config that is changed later changes nothing"
     elif engine in ("vllm", "sglang"):
         yield f"limit: {LIMITS[engine]}, at most {recipe.limit} ({most}); the factor does not count"
-        yield "the entries may stand in config.json instead; then the flag alone is needed"
         if engine == "vllm":
             yield "its flag --rope-scaling is gone since November 2025 (pull request 28006)"
     else:
         yield "limit: --ctx-size; its server stops at the length that the GGUF file names"
         if not recipe.stretched:
             yield "a file that is converted from the changed config.json names the new one"
+            return
+        if NO_FLAGS in _llama_cpp(recipe):
             return
         yield "flags of YaRN raise that length"
         yield "the flags hold for the whole process, and for every layer"

@@ -332,8 +332,8 @@ def _temperature(source: Source, name: str, rotates: bool) -> str:
 
     if source.get("attn_temperature_tuning") and not rotates and source.get("floor_scale"):
         return (
-            f"queries are multiplied by 1 + {given('attn_scale'):g} ln(1 + floor((position + 1) / "
-            f"{given('floor_scale'):g}))"
+            "queries are multiplied in layers without rotation, by "
+            f"1 + {given('attn_scale'):g} ln(1 + floor((position + 1) / {given('floor_scale'):g}))"
         )
     if source.get("log_scaling_n_floor") and name not in WINDOWED:
         return (

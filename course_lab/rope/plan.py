@@ -14,16 +14,24 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from course_lab.rope.config import Reading
-from course_lab.rope.engines import CHECKED, Recipe, architecture, commands, older_versions
+from course_lab.rope.engines import (
+    CHECKED,
+    Recipe,
+    architecture,
+    commands,
+    older_versions,
+    unfit,
+)
 from course_lab.rope.ladders import ORIGINAL, TYPES, stretched
 from course_lab.rope.layer_groups import LayerGroup
 from course_lab.rope.prices import INTERPOLATED, MODEL, too_far
 from course_lab.rope.tables import Table
-from course_lab.rope.words import numbers, pairs_by_pace, whole
+from course_lab.rope.words import numbers, pairs_by_pace, scored, whole
 
 KEPT = ("partial_rotary_factor", "mrope_section", "mrope_interleaved", "llama_4_scaling_beta")
 """Parameters that are no matter of a stretch."""
 ROUNDING = 1e-6
+NEED_NONE = "need none"
 
 
 class Works(Enum):
@@ -35,6 +43,8 @@ class Works(Enum):
     """
     AFTER_LIMIT = "after the limit is raised"
     AFTER_STRETCH = "after a stretch"
+    DEPENDS = "depends"
+    """On which of two keys of the config is right, or on one that is missing."""
     UNKNOWN = "unknown"
     NO = "no"
 
@@ -64,6 +74,8 @@ class Plan:
     """The tables that are stretched, by layer type, as they are afterwards."""
     recipe: Recipe | None = None
     """What to write; None if there is nothing to write."""
+    unfit: dict[str, str] = field(default_factory=dict)
+    """Engines that do not run the model as it was trained, and why."""
 
     @property
     def factor(self) -> float | None:
@@ -82,6 +94,7 @@ class Plan:
         found: dict[str, Any] = {
             "length": self.length, "works": self.works.value, "why": self.why, "said": self.said,
             "warnings": self.warnings, "entries": None, "checked": CHECKED,
+            "unfit": self.unfit,
         }  # fmt: skip
         if self.recipe:
             found |= {
@@ -95,11 +108,19 @@ class Plan:
 
 def plan(read: Reading, length: int) -> Plan:
     """What to do with each kind of layer, and what to write."""
-    made = Plan(length)
+    windows = [group.window for group in read.groups if group.window and group.window < length]
+    has_alibi = any(group.kind == "ALiBi" for group in read.groups)
+    made = Plan(length, unfit=unfit(
+        read.source.name, read.source.levels, has_alibi, min(windows, default=None)
+    ))  # fmt: skip
     needs = [(group, need) for group in read.groups if (need := _need(read, group, length))]
     if needs:  # the layers that need most decide, and of several those that reach least far
         _, worst = max(needs, key=lambda of: (list(Works).index(of[1].works), -of[1].reach))
         made.works, made.why = worst.works, worst.words
+        free = [group for group in read.groups if group.kind == "none"]
+        if free and made.why.startswith(NEED_NONE):
+            others = f"{numbers(free[0].layers, free[0].total)} have no positions"
+            made.why = f"layers with a window {made.why}; {others}"
     else:
         made.why = "no layer has positions that could run out"
         made.works = _unstretchable(read)
@@ -108,7 +129,7 @@ def plan(read: Reading, length: int) -> Plan:
         if need.after:
             made.stretched[need.after.place.layer_type] = need.after
             made.said.append(f"  then pairs {_pairs(need.after)}")
-    if made.works in (Works.NO, Works.UNKNOWN):
+    if made.works in (Works.NO, Works.UNKNOWN, Works.DEPENDS):
         made.stretched.clear()
         return made
     made.said += _of_windows(read, made)
@@ -132,7 +153,7 @@ def _unstretchable(read: Reading) -> Works:
 
 def _pairs(after: Table) -> str:
     said, factor = pairs_by_pace(after), after.attention_factor
-    scores = f"; attention factor {factor:.4g}, scores times {factor**2:.4g}"
+    scores = f"; attention factor {factor:.4g}, {scored(after)}"
     return said + (scores if factor != 1 else "")
 
 
@@ -163,10 +184,12 @@ def _need(read: Reading, group: LayerGroup, length: int) -> Need | None:
 def _of_rotated(group: LayerGroup, table: Table, length: int) -> Need:
     if group.window and group.window <= (table.original_length or group.window):
         seen = f"a query sees {whole(group.window)} tokens, however long the text"
-        return Need(Works.YES, f"need none: {seen}")
+        return Need(Works.YES, f"{NEED_NONE}: {seen}")
     if table.length is None or table.original_length is None:
         unknown = "the trained length is not in the config (--original-length gives it)"
         return Need(Works.UNKNOWN, unknown)
+    if doubt := _doubt(table, length):
+        return Need(Works.DEPENDS, doubt)
     if length <= table.length:
         is_longer = table.is_slowed or table.length > table.original_length
         how = f"stretched by its own {table.kind!r}" if is_longer else "unstretched"
@@ -183,13 +206,28 @@ def _of_rotated(group: LayerGroup, table: Table, length: int) -> Need:
         )  # fmt: skip
     factor, before = after.place.given["factor"], table.place.given.get("factor")
     name = "YaRN" if after.kind == "yarn" else "Llama 3's rule"
-    trained = f"{whole(table.original_length)} tokens that it was trained on"
+    trained = f"{whole(table.original_length)} tokens that its config has without a stretch"
     if after.kind == table.kind:
         return Need(
             Works.AFTER_STRETCH, f"{name} by {factor:g} in place of {before:g}, from the {trained}"
             "; its makers chose theirs, and the new one was not measured here", after,
         )  # fmt: skip
     return Need(Works.AFTER_STRETCH, f"{name} by {factor:g}, from the {trained}", after)
+
+
+def _doubt(table: Table, length: int) -> str:
+    """Why the config does not say whether its own stretch reaches this length."""
+    made_for, original = whole(table.length or 0), whole(table.original_length or 0)
+    if table.place.guessed:
+        return (
+            f"{ORIGINAL} is missing; made for {made_for} tokens if the model was trained on "
+            f"{original} before the stretch, and stretched wrongly if on fewer"
+        )
+    reach = table.place.reach or math.inf
+    if reach < length <= (table.length or 0):
+        factor = table.place.given["factor"]
+        return f"factor {factor:g} reaches {whole(reach)}, the config says {made_for}"
+    return ""
 
 
 def _no_start(table: Table) -> str:
@@ -290,5 +328,5 @@ def _recipe(read: Reading, made: Plan) -> Recipe:
         list(made.stretched.values()), read.source.loaded,
         several_types=len({table.place.layer_type for table in tables}) > 1,
         architecture=architecture(read.source.name, read.source.levels),
-        model_type=read.source.name,
+        unfit=made.unfit,
     )  # fmt: skip

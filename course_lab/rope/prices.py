@@ -30,10 +30,8 @@ MODEL = "SmolLM2-135M"
 def prices(factor: float | None) -> Iterator[str]:
     """What YaRN by such a factor cost; None: another stretch, of which nothing is known."""
     if factor is None:
-        yield (
-            "price and gain: no stretch by this rule was measured here; compare losses on your "
-            "texts"
-        )
+        yield "price: not known here, no stretch by this rule was measured; compare losses yourself"
+        yield "gain: not known here"
         return
     yield from (f"warning: {one}" for one in too_far(factor))
     if max(RELEASED) < factor <= max(SMALL):
@@ -41,38 +39,52 @@ def prices(factor: float | None) -> Iterator[str]:
             f"note: {factor:g} was measured here in small models alone; in a released one "
             f"{max(RELEASED)} is the largest factor that was"
         )
-    yield "price: YaRN holds for every text (in transformers, dynamic and longrope wait for long"
-    yield "ones). On texts that fit anyway, models paid more than unstretched, in next-token loss:"
+    yield "price: YaRN holds for every text, short ones, too."
+    yield "Next-token loss against the unstretched model, + is worse:"
     yield from paid(factor)
     yield from gains(factor)
 
 
 def gains(factor: float) -> Iterator[str]:
     """What texts that are too long without it gained, in models that were measured."""
-    longer = ", ".join(f"by {by}: {long:+.2f}" for by, (_, long) in RELEASED.items())
+    longer = ", ".join(f"{long:+.2f} by {by}" for by, (_, long) in RELEASED.items())
     others = "" if factor in RELEASED else "; other factors: not measured"
+    yield "gain: against the same tokens within the trained length, + is worse:"
     yield (
-        f"gain: at twice its length {MODEL} paid, against the same tokens within its length, "
-        f"{longer}, unstretched: {UNSTRETCHED:+.2f} nats per token{others}"
+        f"  long texts: at twice its length {longer}, instead of {UNSTRETCHED:+.2f}, in nats per "
+        f"token in {MODEL} (lesson 16){others}"
     )
     at, least, most = _near(GAINED, factor)
     yield (
-        f"  three small models (lesson 15), at the end of a stretch by {at}: {least:.2f} to "
-        f"{most:.2f} bits per byte less than unstretched"
+        f"  long texts: at the end of a stretch by {at}, {least:.2f} to {most:.2f} bits per byte "
+        "less than unstretched in three small models (lesson 15)"
     )
 
 
-def of_longrope(factor: float) -> Iterator[str]:
+LONG_LIST = {
+    "transformers": "transformers takes the long list only once a text is longer than those of "
+                    "training",
+    "sglang": "SGLang takes the long list only once a text is longer than those of training",
+    "vllm": "vLLM takes the long list for every text when it is started for more",
+    "llama.cpp": "llama.cpp takes the long list for every text when it is started for more",
+}  # fmt: skip
+
+
+def of_longrope(factor: float, engine: str | None) -> Iterator[str]:
     """What is known of a model's own LongRoPE."""
     at, least, most = _near(LONGROPE, factor)
     _, less, more = _near(LONGROPE_GAINED, factor)
+    which = LONG_LIST[engine] if engine else (
+        "transformers and SGLang take the long list only once a text is longer than those of "
+        "training; vLLM and llama.cpp take it for every text when they are started for more"
+    )  # fmt: skip
+    yield f"price of its own stretch (longrope): not known of this model. {which}"
+    small = f"in three small models with a list searched for a stretch by {at} (lesson 15)"
+    yield f"  short texts: {least:+.2f} to {most:+.2f} bits per byte {small}"
+    yield "gain of its own stretch: not known of this model"
     yield (
-        "price and gain of its own stretch (longrope): not known of this model. transformers and "
-        "SGLang take the long list only once a text is longer than those of training; vLLM and "
-        "llama.cpp take it for every text when they are started for more. Three small models "
-        f"(lesson 15), with a list searched for a stretch by {at}, paid {least:.2f} to {most:.2f} "
-        f"bits per byte more on short texts, and {less:.2f} to {more:.2f} less than unstretched at "
-        "the end of the stretch"
+        f"  long texts: at the end of the stretch {less:.2f} to {more:.2f} bits per byte less than "
+        f"unstretched {small}"
     )
 
 
@@ -84,13 +96,12 @@ def _near(measured: dict[int, tuple[float, float]], factor: float) -> tuple[int,
 
 def paid(factor: float) -> Iterator[str]:
     """By how much texts that need no stretch became dearer, in models that were measured."""
-    said = ", ".join(f"by {by}: {short:.2f} nats{_bits(short)}" for by, (short, _) in
-                     RELEASED.items())  # fmt: skip
-    yield f"  {MODEL}, trained on 8 192 tokens (lesson 16), {said} per token"
+    said = ", ".join(f"{short:+.2f} by {by}" for by, (short, _) in RELEASED.items())
+    yield f"  short texts: {said}, in nats per token in {MODEL} (lesson 16)"
     at, least, most = _near(SMALL, factor)
     yield (
-        f"  three small models, trained on 128 bytes (lesson 15), by {at}: {least:.2f} to "
-        f"{most:.2f} bits ({_nats(least)} to {_nats(most)} nats) per byte"
+        f"  short texts: {least:+.2f} to {most:+.2f} bits per byte by {at} in three small models "
+        "(lesson 15)"
     )
 
 
@@ -114,7 +125,3 @@ def unread() -> str:
 
 def _bits(nats: float) -> str:
     return f" ({nats / math.log(2):.2f} bits)"
-
-
-def _nats(bits: float) -> str:
-    return f"{bits * math.log(2):.2f}"

@@ -22,6 +22,11 @@ REMEDIES = {
     "is null: transformers' code fails": "write the number, or remove the key",
     "the length after stretching":
         "add original_max_position_embeddings, the length before stretching",
+    "max_position_embeddings says .* more":
+        "look into the model's card: raise the factor to the ratio of the two lengths, or write "
+        "the length that the factor reaches",
+    "max_position_embeddings says .* less":
+        "write the length that the factor reaches, which engines then allow; or remove the stretch",
     "is unknown; there are": "correct the name; until then nothing is stretched",
     "needs .*; transformers refuses": "add what is missing, or remove the stretch",
     "an odd number": "take a share that makes the number of columns even",

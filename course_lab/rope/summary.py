@@ -11,7 +11,7 @@ from course_lab.rope.known import release
 from course_lab.rope.layer_groups import LayerGroup
 from course_lab.rope.remedies import remedy
 from course_lab.rope.tables import Table
-from course_lab.rope.words import axis_names, numbers, pairs_by_pace, seen, whole
+from course_lab.rope.words import axis_names, numbers, pairs_by_pace, scored, seen, whole
 
 MOST = 12
 """Lines, while there is only one kind of layer."""
@@ -151,11 +151,11 @@ def _length(table: Table) -> str:
     factor = table.place.given.get("factor")
     by = f", factor {factor:g}" if isinstance(factor, (int, float)) else ""
     scores = (
-        f"; attention factor {table.attention_factor:.4g}, scores times "
-        f"{table.attention_factor**2:.4g}" if table.attention_factor != 1 else ""
+        f"; attention factor {table.attention_factor:.4g}, {scored(table)}"
+        if table.attention_factor != 1 else ""
     )  # fmt: skip
     if table.length and table.original_length and table.length > table.original_length:
-        made += f": trained on {whole(table.original_length)}"
+        made += f" (before the stretch: {whole(table.original_length)})"
     if not table.is_slowed and table.kind not in LATER:
         return f"{made}, not stretched: rope_type {table.kind!r} slows no pair here"
     return f"{made}, stretched by {NAMES.get(table.kind, repr(table.kind))}{by}{scores}"

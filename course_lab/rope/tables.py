@@ -56,7 +56,10 @@ NEEDED = {
     "llama3": ("factor", ORIGINAL, "low_freq_factor", "high_freq_factor"),
     "longrope": ("short_factor", "long_factor", ORIGINAL),
 }
+MISSING = f"{ORIGINAL} is missing"
 SHARES = (SHARE, "rotary_pct", "rope_pct")
+ALIKE = 0.05
+"""Lengths that differ by a smaller share are one, rounded."""
 MOST_LETTERS = 100
 """A longer rope_type is no name."""
 Made = TypeVar("Made")
@@ -79,6 +82,10 @@ class Place(NamedTuple):
     """Whether transformers' code fails on YaRN until the file has a head_dim."""
     others: tuple[Table, ...] = ()
     """Tables of other layer types, also of those that no layer has."""
+    reach: int | None = None
+    """Tokens that YaRN's factor reaches, where the config's length is another."""
+    guessed: bool = False
+    """Whether the length before the stretch is missing."""
 
 
 @dataclass
@@ -204,7 +211,9 @@ def _table(source: Source, name: str, parameters: Parameters, original_length: i
         by = source.number("alpha", alpha, above=0)
         frequencies = _in_one_line(source, lambda: with_larger_base(turned, base, by))
     plain_only = bool(of_lack) or kind not in TYPES
-    original, made_for, of_length = _lengths({} if plain_only else used, length, original_length)
+    stretch: Config = {} if plain_only else used
+    reach = _reach(kind, stretch, length)
+    original, made_for, of_length = _lengths(stretch, length, original_length, reach)
     counted = original_length is not None
     meant = map(Remark, _surprises(source, kind, used, original, made_for, counted))
     of_pairs = _remarks_on_pairs(extra, sections, plain, frequencies)
@@ -219,7 +228,8 @@ def _table(source: Source, name: str, parameters: Parameters, original_length: i
     place = Place(
         given, "" if name.startswith("base ") else name,
         bool(source.given.get("rope_scaling")), _fixed(source),
-        source.name in NEED_HEAD_DIM and source.given.get("head_dim") is None,
+        source.name in NEED_HEAD_DIM and source.given.get("head_dim") is None, reach=reach,
+        guessed=bool(stretch) and any(one.words.startswith(MISSING) for one in of_keys),
     )  # fmt: skip
     return Table(
         name, kind, base, width, plain, frequencies, factor, original, made_for, tuple(sections),
@@ -230,7 +240,9 @@ def _table(source: Source, name: str, parameters: Parameters, original_length: i
 def _fixed(source: Source) -> str:
     """Why no entry of the file stretches the model."""
     if source.known and not source.known.bases:
-        return "transformers' code of this model reads no rope_parameters"
+        others = " and SGLang's" if source.name == "gptj" else ""
+        vllm = " (vLLM 0.33.0's gpt_j.py does, which was not tried here)" if others else ""
+        return f"transformers'{others} code of this model reads no rope_parameters{vllm}"
     if source.known and (fact := NO_YARN.get(source.name)):
         return f"{fact.value} ({fact.source})"
     return ""
@@ -424,7 +436,7 @@ def _used(
         elif ORIGINAL not in used and length is not None:
             used[ORIGINAL] = length
             said.append(
-                f"{ORIGINAL} is missing; transformers takes max_position_embeddings, {length}, "
+                f"{MISSING}; transformers takes max_position_embeddings, {length}, "
                 "which is wrong if that is the length after stretching"
             )
     for key in sorted(used.keys() - {"short_factor", "long_factor", "truncate"}):
@@ -479,14 +491,30 @@ def _lacking(source: Source, given: Config, kind: str, used: Config) -> tuple[bo
     return True, (Remark(refused, is_fault=True),)
 
 
+def _reach(kind: str, used: Config, length: int | None) -> int | None:
+    """Tokens that YaRN's factor reaches, where the config says another length, and a stretched one.
+
+    Llama 3's rule is published with factors that are no ratio of lengths.
+    """
+    original, factor = used.get(ORIGINAL), used.get("factor") or 1
+    if kind != "yarn" or not original or length in (None, original):
+        return None
+    reach = int(original * factor)
+    return None if math.isclose(reach, length or 0, rel_tol=ALIKE) else reach
+
+
 def _lengths(
-    used: Config, length: int | None, original_length: int | None
+    used: Config, length: int | None, original_length: int | None, reach: int | None
 ) -> tuple[int | None, int | None, Remarks]:
     """The length in which turns are counted, and the one that the model is made for."""
     original = original_length or used.get(ORIGINAL) or length
     if original is None:
         return None, None, ()
     original, factor = int(original), used.get("factor") or 1
+    if reach and length:
+        apart = f"factor {factor:g} reaches {reach} tokens, and max_position_embeddings says "
+        apart += f"{length}" + (", less" if reach > length else ", more")
+        return original, max(reach, length), (Remark(apart, is_fault=True),)
     if ORIGINAL not in used or length not in (None, original) or factor <= 1:
         return original, length or original, ()
     before = f"max_position_embeddings is the length before the stretch, {original}"
@@ -501,7 +529,8 @@ def _surprises(
     """What surprises, and is as its makers meant it; `counted` if a length for turns was given."""
     factor = used.get("factor") or 1.0
     times = length / original if length and original else 1.0
-    if ORIGINAL in used and factor > 1 and times > 1 and not math.isclose(factor, times):
+    of_ratio = kind != "yarn" and ORIGINAL in used and factor > 1 and times > 1
+    if of_ratio and not math.isclose(factor, times):
         yield f"the factor is {factor:g} for {times:g} times the length"
     low, high = used.get("low_freq_factor"), used.get("high_freq_factor")
     if kind == "llama3" and low is not None and low == high:

@@ -65,6 +65,12 @@ def pairs_by_pace(table: Table) -> str:
     return "; ".join(f"{what}: {which}" for what, which in groups(table).items())
 
 
+def scored(table: Table) -> str:
+    """What an attention factor does to scores: it multiplies the columns that turn."""
+    which = "the turned columns' part of " if 2 * len(table.after) < table.head_dim else ""
+    return f"{which}scores times {table.attention_factor**2:.4g}"
+
+
 def seen(group: LayerGroup) -> str:
     """What a query of layers with a window sees."""
     which = "its own chunk of" if group.name == "chunked_attention" else "the last"

@@ -64,7 +64,7 @@ def test_a_config_full_of_faults_takes_twelve_lines_too_and_each_has_its_remedy(
 def test_what_a_practitioner_asks_first_stands_in_the_lines(capsys):
     printed = said(capsys, CONFIGS / "qwen2.5-7b-128k.json")
     for words in ("all 28 layers: rotated, base 1 000 000", "made for 131 072 tokens",
-                  "trained on 32 768, stretched by YaRN (yarn), factor 4",
+                  "(before the stretch: 32 768), stretched by YaRN (yarn), factor 4",
                   "pairs kept: 0 to 23; slowed in between: 24 to 39; slowed by 4: 40 to 63",
                   "attention factor 1.139, scores times 1.296"):  # fmt: skip
         assert words in printed
@@ -147,7 +147,8 @@ def test_two_configs_are_compared(config, capsys):
     llama, other = CONFIGS / "llama-3.1-8b.json", CONFIGS / "llama-7b.json"
     printed = said(capsys, llama, other)
     for words in ("base: 500 000 and 10 000", "stretch: llama3 by 8 and default",
-                  "trained on: 8 192 and 2 048", "63 of 64 pairs turn at another"):  # fmt: skip
+                  "before the stretch: 8 192 and 2 048",
+                  "63 of 64 pairs turn at another"):  # fmt: skip
         assert words in printed
     assert said(capsys, llama, llama) == "llama-3.1-8b and llama-3.1-8b: no difference\n"
     gemma, bert = CONFIGS / "gemma-3-4b.json", CONFIGS / "bert-base.json"

@@ -107,7 +107,8 @@ NOTES = {
         "the factor is 16 for 1280 times the length",
         "low_freq_factor equals high_freq_factor: there is no ramp between kept and slowed",
         "other parts of this config: vision_config (--part reads one of them)",
-        "queries are multiplied by 1 + 0.1 ln(1 + floor((position + 1) / 8192))",
+        "queries are multiplied in layers without rotation, by "
+        "1 + 0.1 ln(1 + floor((position + 1) / 8192))",
     ],
     "llama-7b": [TAKEN.format(10000, "llama", "llama")],
     "ministral-3-8b": [
@@ -378,7 +379,7 @@ def advised(name, length):
         ("gpt-oss-20b", 200_000, "layers with a window take the same entries, too"),
         ("gemma-3-4b", 100_000, "a query sees 1 024 tokens, however long the text"),
         ("gpt-neox-20b", 4096, '"partial_rotary_factor": 0.25'),
-        ("gpt-j-6b", 4096, "transformers' code of this model reads no rope_parameters"),
+        ("gpt-j-6b", 4096, "transformers' and SGLang's code of this model reads no"),
         ("qwen3-vl-8b", 524_288, '"mrope_interleaved": true'),
         ("bert-base", 1000, "longer texts need a longer table"),
         ("bloom-560m", 100_000, "nothing to stretch: a bias that falls with the distance"),
@@ -401,7 +402,7 @@ def test_the_prices_of_short_texts_are_those_of_lesson_15():
             round(100 * least), round(100 * most))  # fmt: skip
     lesson = (ROOT / "notebooks" / "15_yarn_and_beyond.ipynb").read_text(encoding="utf-8")
     said, _ = (line for line in prices(3.5) if "lesson 15" in line)
-    assert "by 4: 0.25 to 0.30 bits" in said and "0.25 to 0.30" in lesson
+    assert "+0.25 to +0.30 bits per byte by 4" in said and "0.25 to 0.30" in lesson
 
 
 @pytest.mark.parametrize(
@@ -446,8 +447,9 @@ def test_the_prices_of_a_released_model_come_first_and_are_those_of_its_page():
     by_2 = study.read("changed", "interpolation by 2")
     assert round(study.dearer(by_2, study.read("changed", "unchanged")).mean, 2) == INTERPOLATED
     said = "\n".join(prices(4))
-    assert said.index("SmolLM2") < said.index("lesson 15") < said.index("gain: at twice")
-    assert "0.11 nats (0.16 bits)" in said and "0.25 to 0.30 bits (0.17 to 0.21 nats)" in said
+    assert said.index("SmolLM2") < said.index("lesson 15") < said.index("gain: against")
+    assert "short texts: +0.03 by 2, +0.11 by 4, in nats per token in SmolLM2-135M" in said
+    assert "long texts: at twice its length -0.06 by 2, +0.06 by 4, instead of +4.16" in said
     assert "note:" not in said and "warning:" not in said
     assert "note: 8 was measured here in small models alone" in "\n".join(prices(8))
     assert "warning: 49 is far beyond the stretches measured here" in "\n".join(prices(49))

@@ -33,13 +33,14 @@ for a file that cannot be read |
 | `--picture FILE` | draws it |
 
 Two words have one meaning each. A model is *made for* the length that it reads as its config
-stands, a stretch in it included. It was *trained on* the length before that stretch; without a
-stretch the two are the same. Pairs whose frequencies change are *slowed*, all others *kept*.
+stands, a stretch in it included. The length *before the stretch* is the one that its config names
+for the time before it: its makers may have trained on longer texts afterwards. Pairs whose
+frequencies change are *slowed*, all others *kept*.
 
 What `--for` says of engines was checked with the versions that it names: their keys, limits and
-flags, and not whether an engine has your model's code. Of a stretch that a model comes with, it
-gives prices and gains of other models, which were stretched without training, and none where no
-record has them.
+flags. Whether an engine has a model's code was looked up for the configs that are shipped. Of a
+stretch that a model comes with, it gives prices and gains of other models, which were stretched
+without training, and none where no record has them.
 
 ## Six published configs
 """
@@ -60,7 +61,8 @@ or changes its meaning, and new keys may come without.
 position for each pair, before and after a stretch), `parameters` (as in the file) |
 | `warnings` | each with its `remedy` |
 | `advice` | with `--for`: `works` (yes, runs, after the limit is raised, after a stretch, \
-unknown, no), `why`, `said`, `warnings`, `entries`, `remove`, `commands`, `frequencies`, `checked` \
+depends, unknown, no), `why`, `said`, `warnings`, `entries`, `remove`, `commands`, `unfit` \
+(engines that do not run the model as it was trained, and why), `frequencies`, `checked` \
 (the versions of engines) and `older` (what earlier ones read) |
 | `other`, `differences` | with two configs |
 
