@@ -197,7 +197,7 @@ def _own_price(read: Reading, engine: str | None) -> Iterator[str]:
             f"price of its own stretch ({table.kind}): not known here; no model that was trained "
             "with this rule was measured"
         )
-        yield "gain: not known here"
+        yield "gain: not known here, for the same reason"
         return
     factor = table.place.given.get("factor") or 1.0
     yield (

@@ -31,7 +31,7 @@ def prices(factor: float | None) -> Iterator[str]:
     """What YaRN by such a factor cost; None: another stretch, of which nothing is known."""
     if factor is None:
         yield "price: not known here, no stretch by this rule was measured; compare losses yourself"
-        yield "gain: not known here"
+        yield "gain: not known here, for the same reason"
         return
     yield from (f"warning: {one}" for one in too_far(factor))
     if max(RELEASED) < factor <= max(SMALL):
@@ -49,14 +49,14 @@ def gains(factor: float) -> Iterator[str]:
     """What texts that are too long without it gained, in models that were measured."""
     longer = ", ".join(f"{long:+.2f} by {by}" for by, (_, long) in RELEASED.items())
     others = "" if factor in RELEASED else "; other factors: not measured"
-    yield "gain: against the same tokens within the trained length, + is worse:"
+    yield "gain: on texts that are too long without a stretch:"
     yield (
-        f"  long texts: at twice its length {longer}, instead of {UNSTRETCHED:+.2f}, in nats per "
-        f"token in {MODEL} (lesson 16){others}"
+        f"  at twice its length {MODEL} (lesson 16) pays, against the same tokens within its "
+        f"length, {longer}, and unstretched {UNSTRETCHED:+.2f} nats per token{others}"
     )
     at, least, most = _near(GAINED, factor)
     yield (
-        f"  long texts: at the end of a stretch by {at}, {least:.2f} to {most:.2f} bits per byte "
+        f"  at the end of a stretch by {at}, {least:.2f} to {most:.2f} bits per byte "
         "less than unstretched in three small models (lesson 15)"
     )
 

@@ -458,7 +458,7 @@ def test_a_price_says_of_what_it_is_and_a_gain_which_factors_were_measured():
         *_, price, _, _, _, gain, small = advice(
             rope_config.reading(CONFIGS / f"{name}.json"), length
         )
-        assert small.startswith("  long texts: at the end of a stretch by ")
+        assert small.startswith("  at the end of a stretch by ")
         assert price == "Next-token loss against the unstretched model, + is worse:"
         assert gain.endswith("; other factors: not measured") == others
     own = list(advice(rope_config.reading(CONFIGS / "deepseek-v3.json"), 2048))

@@ -447,9 +447,9 @@ def test_the_prices_of_a_released_model_come_first_and_are_those_of_its_page():
     by_2 = study.read("changed", "interpolation by 2")
     assert round(study.dearer(by_2, study.read("changed", "unchanged")).mean, 2) == INTERPOLATED
     said = "\n".join(prices(4))
-    assert said.index("SmolLM2") < said.index("lesson 15") < said.index("gain: against")
+    assert said.index("SmolLM2") < said.index("lesson 15") < said.index("gain: on texts")
     assert "short texts: +0.03 by 2, +0.11 by 4, in nats per token in SmolLM2-135M" in said
-    assert "long texts: at twice its length -0.06 by 2, +0.06 by 4, instead of +4.16" in said
+    assert "length, -0.06 by 2, +0.06 by 4, and unstretched +4.16 nats per token" in said
     assert "note:" not in said and "warning:" not in said
     assert "note: 8 was measured here in small models alone" in "\n".join(prices(8))
     assert "warning: 49 is far beyond the stretches measured here" in "\n".join(prices(49))
