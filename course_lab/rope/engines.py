@@ -17,11 +17,7 @@ from course_lab.rope.tables import Table
 from course_lab.rope.words import whole
 
 ENGINES = ("transformers", "vllm", "sglang", "llama.cpp")
-CHECKED = {
-    "transformers": release(), "vllm": "0.33.0", "sglang": "0.5.23",
-    "llama.cpp": "llama-cpp-python 0.3.36",
-}  # fmt: skip
-"""The releases whose code was read or run; docs/serving.md says what was done with each."""
+CHECKED = {"vllm": "0.33.0", "sglang": "0.5.23", "llama.cpp": "llama-cpp-python 0.3.36"}
 OLDER = "transformers 4 (4.57.3)"
 LIMITS = {"vllm": "--max-model-len", "sglang": "--context-length", "llama.cpp": "--ctx-size"}
 REST = {"beta_fast": "--yarn-beta-fast", "beta_slow": "--yarn-beta-slow"}
@@ -58,6 +54,11 @@ LABELS = {"vllm": "vLLM", "sglang": "SGLang", "llama.cpp": "llama.cpp's server",
           "transformers": "transformers"}  # fmt: skip
 
 
+def checked() -> dict[str, str]:
+    """The releases whose code was read or run; docs/serving.md says what was done with each."""
+    return {"transformers": release(), **CHECKED}
+
+
 def architecture(model_type: str, levels: tuple[str, ...]) -> str:
     """llama.cpp's name for a network; empty where the type alone does not say it: the same text
     model inside of another may have another name there (Mistral's in Mistral 3)."""
@@ -67,7 +68,7 @@ def architecture(model_type: str, levels: tuple[str, ...]) -> str:
 
 def named(engine: str) -> str:
     """An engine with the release that was checked."""
-    version = CHECKED[engine]
+    version = checked()[engine]
     return f"{engine} ({version})" if " " in version else f"{engine} {version}"
 
 

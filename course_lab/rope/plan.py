@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 from course_lab.rope.config import Reading
 from course_lab.rope.engines import (
-    CHECKED,
     Recipe,
     architecture,
+    checked,
     commands,
     older_versions,
     unfit,
@@ -93,7 +93,7 @@ class Plan:
         """As `--json` has it."""
         found: dict[str, Any] = {
             "length": self.length, "works": self.works.value, "why": self.why, "said": self.said,
-            "warnings": self.warnings, "entries": None, "checked": CHECKED,
+            "warnings": self.warnings, "entries": None, "checked": checked(),
             "unfit": self.unfit,
         }  # fmt: skip
         if self.recipe:

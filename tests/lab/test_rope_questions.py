@@ -9,7 +9,7 @@ import pytest
 from course_lab.rope import CONFIGS
 from course_lab.rope.advice import advice
 from course_lab.rope.config import reading
-from course_lab.rope.engines import CHECKED, ENGINES, named
+from course_lab.rope.engines import CHECKED, ENGINES, checked, named
 from course_lab.rope.plan import Works, plan
 from course_lab.rope.summary import summary
 from tools.serving.page import RECORD
@@ -63,7 +63,7 @@ def test_the_versions_are_those_that_were_run_and_pinned():
     constraints = (Path(__file__).parents[2] / "constraints.txt").read_text()
     assert record["versions"] == {"vLLM": CHECKED["vllm"], "SGLang": CHECKED["sglang"]}
     assert CHECKED["llama.cpp"] == f"llama-cpp-python {record['llama.cpp']['version']}"
-    assert f"transformers=={CHECKED['transformers']}\n" in constraints
+    assert f"transformers=={checked()['transformers']}\n" in constraints
 
 
 def test_what_older_versions_take_is_said_where_a_stretch_is_written():
