@@ -28,7 +28,6 @@ def measure(arguments: Arguments) -> int:
     units = study.chosen(arguments.names, arguments.seeds)
     if not study.missing(units):
         print(f"all {len(units)} are measured; to measure them again, delete {study.path}")
-        return 0
     study.make(units, arguments.jobs, arguments.scheduler, arguments.recheck)
     return 0
 

@@ -140,6 +140,12 @@ def test_other_weights_ask_for_other_measurements_and_no_other_training(home):
     assert kinds == {"trained", "measured", "read"}
 
 
+def test_a_study_says_that_all_is_measured_and_how_it_is_measured_again(capsys):
+    assert commands.main(["measure", "layers", "trained again"]) == 0
+    said = capsys.readouterr().out
+    assert "all 9 are measured" in said and "delete" in said and "layers.json" in said
+
+
 def test_a_wrong_pattern_lists_those_that_there_are(capsys):
     assert commands.main(["measure", "layers", "every_fifth"]) == 2
     said = capsys.readouterr().err
