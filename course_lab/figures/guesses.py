@@ -37,7 +37,7 @@ def bet(
         fits = (name for name, (low, high) in inside.items() if low <= value <= high)
         return next(fits, "does not")
 
-    print(f"holds: {_said(holds)}; differs: else {_said(differs)}; does not: any other number")
+    print(f"holds: {_said(holds)}; else differs: {_said(differs)}; does not: any other number")
     yours = "" if _checked(guess) is None else f"you {guess:g} ({region(guess)}), "  # type: ignore[arg-type]
     print(f"{what}: {yours}measured {measured:.{digits}f} ({region(measured)})")
     return region(measured)

@@ -41,7 +41,7 @@ def test_a_guess_that_is_no_number_is_refused(guess):
 def test_a_bet_says_in_which_of_three_regions_a_number_falls(measured, outcome, capsys):
     assert figures.bet(0.2, measured, "ratio", (0.9, 1.1), (0.5, 2)) == outcome
     first, second = capsys.readouterr().out.splitlines()
-    assert first == "holds: 0.9 to 1.1; differs: else 0.5 to 2; does not: any other number"
+    assert first == "holds: 0.9 to 1.1; else differs: 0.5 to 2; does not: any other number"
     assert second == f"ratio: you 0.2 (does not), measured {measured:.2f} ({outcome})"
 
 
@@ -49,13 +49,13 @@ def test_a_region_of_a_bet_may_be_open(capsys):
     assert figures.bet(None, -0.2, "nats", (-0.03, math.inf), (-0.1, math.inf)) == "does not"
     assert figures.bet(None, 0.2, "nats", (-math.inf, 0.1), (-math.inf, 0.5)) == "differs"
     said = capsys.readouterr().out
-    assert "holds: -0.03 or more; differs: else -0.1 or more;" in said and "you" not in said
-    assert "holds: 0.1 or less; differs: else 0.5 or less;" in said
+    assert "holds: -0.03 or more; else differs: -0.1 or more;" in said and "you" not in said
+    assert "holds: 0.1 or less; else differs: 0.5 or less;" in said
 
 
 def test_a_region_of_a_bet_may_be_one_number(capsys):
     assert figures.bet(5, 6, "texts", (6, 6), (4, 6), digits=0) == "holds"
     said = capsys.readouterr().out
     assert (
-        "holds: 6; differs: else 4 to 6;" in said and "you 5 (differs), measured 6 (holds)" in said
+        "holds: 6; else differs: 4 to 6;" in said and "you 5 (differs), measured 6 (holds)" in said
     )
