@@ -3,6 +3,7 @@
 import copy
 import json
 import re
+import symtable
 from pathlib import Path
 
 import nbformat
@@ -216,6 +217,28 @@ def test_explorers_name_the_settings_for_a_page(path):
         if cell.cell_type == "code" and "figures.explore(" in cell.source:
             settings = [o.metadata[MIME] for o in cell.outputs if MIME in o.get("metadata", {})]
             assert settings and 2 <= len(settings[0]) <= MOST_SETTINGS, cell.id
+
+
+@every_lesson
+def test_a_name_that_another_cell_reads_is_not_bound_again_below(path):
+    """A learner goes back to a cell, and it has to find what it found the first time."""
+    names = [(cell.id, *names_of(cell.source)) for cell in cells(path) if cell.cell_type == "code"]
+    for place, (cell, bound, read) in enumerate(names):
+        above, below = (set().union(*(one[1] for one in part))
+                        for part in (names[:place], names[place + 1 :]))  # fmt: skip
+        assert not (again := (read - bound) & above & below), (cell, again)
+
+
+def names_of(source):
+    """The names that code binds, other than by import, and the global ones that it reads."""
+    module = symtable.symtable(source, "cell", "exec")
+    scopes = [module]
+    for scope in scopes:  # which grows
+        scopes += scope.get_children()
+    bound = {symbol.get_name() for symbol in module.get_symbols() if symbol.is_assigned()}
+    read = [one.get_name() for scope in scopes for one in scope.get_symbols()
+            if one.is_global() and one.is_referenced()]  # fmt: skip
+    return bound, {*read}
 
 
 @every_lesson
