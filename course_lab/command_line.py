@@ -69,13 +69,15 @@ def add_command(
 ) -> argparse.ArgumentParser:
     """A command that calls `run`, whose docstring is its help."""
     command = commands.add_parser(name, help=run.__doc__, description=run.__doc__)
-    command.set_defaults(run=run)
+    command.set_defaults(run=run, parser=command)
     return command
 
 
 def run(parser: argparse.ArgumentParser, argv: list[str] | None = None) -> int:
     """Run one command; if it cannot be carried out, say so in one line and return 2."""
-    arguments = parser.parse_args(argv)
+    arguments, unknown = parser.parse_known_args(argv)
+    if unknown:  # the command's own parser says it, with the options that there are
+        arguments.parser.error(f"there is no {' '.join(unknown)} here")
     _end_as_ctrl_c_does()
     try:
         status = int(arguments.run(arguments))

@@ -86,7 +86,7 @@ def add_measure(commands: Commands) -> None:
     )
     for study in STUDIES:
         command = studies.add_parser(study.name, help=study.about, description=study.about)
-        command.set_defaults(study=study, seeds=())
+        command.set_defaults(study=study, seeds=(), parser=command)
         command.add_argument("names", nargs="*", help="a part of it; a wrong name lists them all")
         if study.weights:
             command.add_argument("--seeds", type=int, nargs="+", help="(default: the study's)")

@@ -30,7 +30,7 @@ it is started without a length (`_get_and_verify_max_len`)."""
 def advice(read: Reading, length: int, engine: str | None = None) -> Iterator[str]:
     """What reaches `length` tokens, line by line; of all engines, or of one in full."""
     made = plan(read, length)
-    yield f"for {whole(length)} tokens, works as it stands: {_verdict(read, made)}"
+    yield f"works for {whole(length)} tokens: {_verdict(read, made)}"
     if made.works is Works.DEPENDS:
         yield "mend the config first, as the remedy above says, and then ask again"
     elif made.works not in (Works.YES, Works.UNKNOWN):

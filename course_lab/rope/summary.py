@@ -55,8 +55,9 @@ def summary(reading: Reading) -> list[Line]:
     room = MOST - len(lines)
     warnings = said(reading.groups, "warnings")
     if not warnings:
-        lines += [*_unusual(reading, room - 1), Line("config: no warnings")]
-        return lines
+        unusual = [*_unusual(reading, room - 1)]
+        no_fault = "; what is unusual is no fault" if unusual else ""
+        return [*lines, *unusual, Line(f"config: no warnings{no_fault}")]
     kept = warnings[: max(LEAST_WARNINGS, (room - 2) // 2)]
     lines += _unusual(reading, max(1, room - 2 * len(kept) - (len(kept) < len(warnings))))
     for warning in kept:

@@ -197,8 +197,7 @@ def test_a_model_that_reaches_further_than_its_config_says_has_its_limit_raised(
     assert plan(read, 32_768).recipe is None
     first, *said = advice(read, 131_072)
     assert first.endswith(
-        "works as it stands: only after max_position_embeddings is raised; no pair needs another "
-        "pace"
+        ": only after max_position_embeddings is raised; no pair needs another pace"
     )
     said = "\n".join(said)
     assert "--max-model-len 131072" in said and "--override-kv" in said
@@ -368,7 +367,7 @@ def test_the_first_line_says_whether_it_works_and_the_second_what_happens_if_not
     first, *rest = advice(read, length)
     assert plan(read, length).works is works
     number = f"{length:,}".replace(",", " ")
-    assert first.startswith(f"for {number} tokens, works as it stands: {words}")
+    assert first.startswith(f"works for {number} tokens: {words}")
     undone = [line for line in rest if line.startswith("if nothing is done: ")]
     assert len(undone) == (works is not Works.YES)
     if works is Works.RUNS:
@@ -521,7 +520,7 @@ def test_a_factor_that_does_not_reach_the_length_of_the_config_leaves_it_open(as
     assert "depends: factor 2 reaches 65 536, the config says 131 072" in said
     assert "write into config.json" not in said
     said, status = asked(stretched_qwen(131_072, 2.0), 60_000)
-    assert status == 1 and "as it stands: yes; made for 131 072" in said
+    assert status == 1 and "tokens: yes; made for 131 072" in said
 
 
 def test_a_factor_that_reaches_beyond_the_length_of_the_config_waits_for_the_limit(asked):
@@ -534,7 +533,7 @@ def test_a_factor_that_reaches_beyond_the_length_of_the_config_waits_for_the_lim
 def test_without_the_original_length_the_answer_depends(asked):
     said, status = asked(stretched_qwen(131_072, 4.0, original=None), 100_000)
     assert status == 1 and "original_max_position_embeddings is missing" in said
-    assert "as it stands: depends: original_max_position_embeddings is missing; made for" in said
+    assert "tokens: depends: original_max_position_embeddings is missing; made for" in said
 
 
 @pytest.mark.parametrize("most, factor", [(131_072, 4.0), (32_768, 4.0), (1_010_000, 31.0)])

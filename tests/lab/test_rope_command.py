@@ -45,7 +45,9 @@ def said(capsys, *call):
 def test_a_published_config_takes_twelve_lines_at_most(path, capsys):
     printed = said(capsys, path)
     assert len(printed.splitlines()) <= MOST
-    assert printed.startswith(f"{path.stem}: ") and printed.endswith("\nconfig: no warnings\n")
+    assert printed.startswith(f"{path.stem}: ")
+    last = "; what is unusual is no fault" if "\nunusual: " in printed else ""
+    assert printed.endswith(f"\nconfig: no warnings{last}\n")
 
 
 def test_a_config_full_of_faults_takes_twelve_lines_too_and_each_has_its_remedy(config, capsys):
@@ -115,6 +117,15 @@ def test_programs_get_what_read_gives(path, capsys):
             assert ours["table"][key] == getattr(group.table, key)
         frequencies = torch.tensor(ours["table"]["frequencies"], dtype=torch.float64)
         assert torch.equal(frequencies, group.frequencies)
+
+
+def test_an_option_that_does_not_exist_is_said_with_those_of_the_command(capsys):
+    for command, wrong in (("rope x", "--length 9"), ("measure zoo", "--fast")):
+        with pytest.raises(SystemExit) as ended:
+            cli.main([*command.split(), *wrong.split()])
+        said = capsys.readouterr().err
+        assert ended.value.code == 2 and f"there is no {wrong} here" in said
+        assert said.startswith(f"usage: course {command.removesuffix(' x')} [-h] ")
 
 
 def test_a_warning_about_a_stretch_counts_as_one_of_the_config_does(capsys):

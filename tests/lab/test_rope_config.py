@@ -373,7 +373,7 @@ def advised(name, length):
     "name, length, words",
     [
         ("llama-7b", 100_000, "YaRN by 49"),
-        ("llama-7b", 2048, "as it stands: yes; made for 2 048 tokens, unstretched"),
+        ("llama-7b", 2048, "tokens: yes; made for 2 048 tokens, unstretched"),
         ("llama-3.1-8b", 100_000, "made for 131 072 tokens, stretched by its own 'llama3'"),
         ("llama-3.1-8b", 200_000, "Llama 3's rule by 12.5 in place of 8, from the 8 192"),
         ("gpt-oss-20b", 200_000, "layers with a window take the same entries, too"),
@@ -460,7 +460,7 @@ def test_the_command_advises_and_draws_layers(tmp_path, capsys):
     assert cli.main(["rope", path, "--for", "1000", "--picture", str(picture)]) == 0
     said = capsys.readouterr().out
     assert "no positions: no_rope_layers has a 0 here" in said
-    assert "for 1 000 tokens, works as it stands: yes" in said and "wavelength" not in said
+    assert "works for 1 000 tokens: yes" in said and "wavelength" not in said
     groups = rope_config.read(CONFIGS / "llama-4-scout.json")
     drawn = layers_and_pairs(groups, "Llama 4").axes[0]
     assert [len(line.get_xdata()) for line in drawn.lines] == [36, 12]
