@@ -3,9 +3,9 @@
 `python tools/site/frames.py` brings `build/frames` up to date. A lesson's cells are run, up to its
 last explorer, in a process of its own. They are run again only when a cell, a module or data that
 they need, this file or a library that draws has changed: another sentence in Markdown runs nothing.
-With SITE_DRAFT the explorers of one lesson of six are drawn, of each one setting of ten, and
-others for another value of it. The first picture stands for the other settings, and the stored
-picture for the other explorers: enough for tests of pages.
+With SITE_DRAFT the explorers of three lessons are drawn, of each one setting of ten, and others for
+another value of it. The first picture stands for the other settings, and the stored picture for the
+other explorers: enough for tests of pages.
 
 `build/frames/LESSON/CELL/` holds the pictures and `manifest.json`: the explorer's controls, and for
 each setting its picture, the words for it, and the size at which it is shown.
@@ -244,17 +244,23 @@ def recorded(
 
 
 def is_drawn(lesson: str, draft: str = DRAFT) -> bool:
-    """Whether a lesson's explorers are drawn: of a draft those of one lesson of six."""
-    chosen = int(hashlib.sha256(f"{draft} {lesson}".encode()).hexdigest(), 16) % 6 == 0
-    return not draft or chosen or lesson in IN_EVERY_DRAFT
+    """Whether a lesson's explorers are drawn: of a draft those of IN_EVERY_DRAFT, and one more."""
+    if not draft or lesson in IN_EVERY_DRAFT:
+        return True
+    lessons = {path.stem for path in (ROOT / "notebooks").glob("*.ipynb")} - {*IN_EVERY_DRAFT}
+    return lesson == min(lessons, key=lambda name: _number_of(f"{draft} {name}"))
 
 
 def drawn_places(count: int, start: int, draft: str = DRAFT) -> list[int]:
     """The settings that are drawn: all, or of a draft the first, its next, and every tenth."""
     if not draft:
         return [start, *(place for place in range(count) if place != start)]
-    every_tenth = range(int(hashlib.sha256(draft.encode()).hexdigest(), 16) % 10, count, 10)
+    every_tenth = range(_number_of(draft) % 10, count, 10)
     return [start, *sorted({start + 1, *every_tenth} & {*range(count)} - {start})]
+
+
+def _number_of(words: str) -> int:
+    return int(hashlib.sha256(words.encode()).hexdigest(), 16)
 
 
 # Pictures
