@@ -114,6 +114,8 @@ def test_an_answer_is_closed_until_its_cell_is_run(path):
         if cell.cell_type == "code" and folded(cell):
             first = cell.source.splitlines()[0]
             assert first.startswith("# ") and not re.search(r"\d\.\d", first), (cell.id, first)
+        if re.match(r"guess\w* = None", cell.source) and cell.outputs:
+            assert cell.metadata.get("collapsed"), cell.id
 
 
 @every_lesson

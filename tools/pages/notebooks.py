@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from nbclient import NotebookClient
 from course_grading.sheets.notebooks import KERNEL, NotebookError, as_text, write
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+WANTS_A_GUESS = re.compile(r"\b(Guess|[Yy]our guess|Write down)\b")
 
 
 def execute(path: Path, timeout: float = 120) -> None:
@@ -34,7 +36,7 @@ def execute(path: Path, timeout: float = 120) -> None:
 def close_answers(cells: list[dict[str, Any]]) -> None:
     """Close the stored outputs that answer a question: JupyterLab opens them when the cell is run.
 
-    These are the outputs after a text that asks something in its last paragraph, up to the next
+    These are the outputs after a text that ends with a question or wants a guess, up to the next
     text, or to the first text after an output where code comes before it; and those of a claim,
     which a reader judges first.
     """
@@ -58,8 +60,12 @@ def close_answers(cells: list[dict[str, Any]]) -> None:
 
 
 def asks(text: str) -> bool:
-    """Whether a text ends with a question; that of a lesson's head is the whole lesson's."""
-    return not text.startswith("# ") and "?" in text.strip().split("\n\n")[-1]
+    """Whether a text ends with a question, or wants a guess.
+
+    The question of a lesson's head is the whole lesson's.
+    """
+    wants = WANTS_A_GUESS.search(text) or "?" in text.strip().split("\n\n")[-1]
+    return bool(wants) and not text.startswith("# ")
 
 
 def normalise(notebook: dict[str, Any]) -> dict[str, Any]:
