@@ -50,7 +50,8 @@ class Record(Protocol):
 class Measured(NamedTuple):
     """A measurement of a lesson's own; `bits` are those of every passage, where there are any.
 
-    A released model has no seeds: the name of the text that it read takes their place.
+    A released model has no seeds: the name of the text that it read takes their place, or the
+    number of a draw, with 0 steps.
     """
 
     seed: int | str
@@ -131,10 +132,9 @@ class Finding:
         for name, group in sides.items():
             seeds, needed = [record.seed for record in group], TEXTS if self.of_texts else SEEDS
             if len(set(seeds)) < needed or len(set(seeds)) < len(seeds):
-                what = "texts" if self.of_texts else "seeds"
                 raise FindingError(
-                    f"{self.number} rests on the {what} {sorted(seeds, key=str)} of {name!r}, and "
-                    f"a sentence needs {needed} different ones: measure more of them"
+                    f"{self.number} rests on the {self.units} {sorted(seeds, key=str)} of "
+                    f"{name!r}, and a sentence needs {needed} different ones: measure more of them"
                 )
             if len(steps := {record.steps for record in group}) > 1:
                 raise FindingError(
@@ -155,6 +155,12 @@ class Finding:
         """Whether texts stand in place of seeds."""
         return any(isinstance(r.seed, str) for group in self.records.values() for r in group)
 
+    @property
+    def units(self) -> str:
+        """What was measured again and again: numbers drawn without any training are no seeds."""
+        trained = any(r.steps for group in self.records.values() for r in group)
+        return "texts" if self.of_texts else "seeds" if trained else "draws"
+
     def rows(self) -> list[list[str]]:
         """What was measured, its value, and its seeds and steps, on both sides."""
         rows = []
@@ -162,8 +168,11 @@ class Finding:
             if isinstance(group, float):
                 rows.append([name, f"{group:.2f}", ""])
                 continue
-            units = ", ".join(str(record.seed) for record in group)
-            about = f"texts {units}" if self.of_texts else f"seeds {units}; {group[0].steps} steps"
+            about = f"{self.units} " + ", ".join(str(record.seed) for record in group)
+            if self.of_texts and len(group) > TEXTS:
+                about = group[0].text  # too many to be named in every line
+            if self.units == "seeds":
+                about += f"; {group[0].steps} steps"
             rows.append([name, spread([record.value for record in group]), about])
         return rows
 
@@ -189,8 +198,7 @@ class Finding:
     def evidence(self) -> str:
         """What was measured, on both sides, with its unit."""
         change, first, control = self.change(), next(iter(self.records)), next(iter(self.control))
-        units = "texts" if self.of_texts else "seeds"
-        head = ["", f"{self.unit}, mean over {units} ± half their range", "measured on"]
+        head = ["", f"{self.unit}, mean over {self.units} ± half their range", "measured on"]
         by = "text by text" if self.of_texts else "passage by passage"
         paired = f"\n\n{first} minus {control}, {by}: {change}." if change else ""
         return f"{table(head, self.rows())}{paired}"

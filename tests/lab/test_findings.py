@@ -86,6 +86,19 @@ def test_texts_stand_in_place_of_seeds(monkeypatch):
     assert [r.seed for r in read(data[findings.MIME]).records["dear"]] == [r.seed for r in dear]
 
 
+def test_more_than_six_texts_are_named_once_for_all(monkeypatch):
+    seven = [record._replace(text="seven texts") for record in of_texts(range(2, 9))]
+    text = shown(monkeypatch, "F4", "It costs.", {"dear": seven}, control={"chance": 0.5})
+    assert "| dear | 5.00 ± 3.00 | seven texts |" in text["text/markdown"]
+
+
+def test_what_was_drawn_without_training_is_no_seed(monkeypatch):
+    drawn = [Measured(n, 0, float(n), "a table") for n in range(3)]
+    text = shown(monkeypatch, "F4", "It costs.", {"dear": drawn}, control={"chance": 0.5})
+    assert "mean over draws ± half their range" in text["text/markdown"]
+    assert "| dear | 1.00 ± 1.00 | draws 0, 1, 2 |" in text["text/markdown"]
+
+
 def test_fewer_than_six_texts_or_others_carry_nothing():
     six = of_texts([1, 2, 3, 4, 5, 6])
     with pytest.raises(FindingError, match="needs 6 different ones"):

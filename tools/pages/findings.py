@@ -16,10 +16,12 @@ TEXT = """\
 # What the lessons found
 
 Written by `make pages ARGS=findings` from the notebooks: a sentence, what was measured for it, and
-what stands beside it as a control or a baseline. Values are means over seeds and, after ±, half of
-the distance between the farthest two; the unit stands before the first value. Where both sides are
-bits per byte on the same passages, the last line of a cell is the first value of the left side less
-the first of the right side, with its standard error over passages.
+what stands beside it as a control or a baseline. Values are means over seeds (or over texts, or
+over draws of random numbers) and, after ±, half of the distance between the farthest two; the unit
+stands before the first value. Where both sides are bits per byte on the same passages, the last
+line of a cell is the first value of the left side less the first of the right side, with its
+standard error over passages. The texts, and the twelve passages of six of them, stand in
+[models that people use](real-models.md).
 
 The last column says what [lesson 16](../notebooks/16_a_real_model.ipynb) saw in a released model
 of 135 million parameters: the sentence holds; or it differs, so that a part of it is true, or that

@@ -20,7 +20,10 @@ def execute(path: Path, timeout: float = 120) -> None:
     """Run a notebook in place, and store outputs that are the same on every machine."""
     notebook = nbformat.read(path, as_version=4)
     client = NotebookClient(
-        notebook, timeout=timeout, resources={"metadata": {"path": str(path.parent)}}
+        notebook,
+        timeout=timeout,
+        resources={"metadata": {"path": str(path.parent)}},
+        coalesce_streams=True,  # else a slow machine cuts what a cell prints into pieces
     )
     client.execute()
     normalised = normalise(notebook)
