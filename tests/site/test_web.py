@@ -11,6 +11,7 @@ tests/test_browser.py.
 from __future__ import annotations
 
 import base64
+import html
 import io
 import json
 import os
@@ -194,7 +195,9 @@ def test_the_chinese_pages_speak_chinese_and_say_where_they_do_not(pages) -> Non
 
 def test_the_chinese_pages_have_no_copies_of_files(site: Path) -> None:
     kept = {
-        path.name for path in (site / "zh").rglob("*") if path.is_file() and path.suffix != ".html"
+        path.name
+        for path in (site / "zh").rglob("*")
+        if path.is_file() and path.suffix != ".html" and "texts" not in path.parts
     }
     assert kept - {"objects.inv", ".buildinfo"} == {
         "searchindex.js",
@@ -437,6 +440,30 @@ def test_search_finds_the_chinese_pages_that_have_a_word_and_no_others(reader, p
         if page.language == "zh-CN" and not name.endswith("/search")
     }
     assert set(results(reader, word)) == {name for name, text in written.items() if word in text}
+
+
+def test_each_result_has_a_line_of_its_page_once_it_is_seen(reader: Reader, pages) -> None:
+    """Of both editions; an English page has an English line in the Chinese one, too."""
+    for page, asked in (("index", "interpolation"), ("zh/index", "插值"), ("zh/index", "ALiBi")):
+        reader.open(page, 360)
+        found = results(reader, asked)
+        for item in reader.page.locator("#search-results li").all():
+            item.scroll_into_view_if_needed()
+            item.locator("p.context").wait_for()
+        lines = reader.page.locator("#search-results li p.context").all_inner_texts()
+        assert len(lines) == len(found) > 3
+        marked = reader.page.locator("#search-results p.context mark").all_inner_texts()
+        assert len(marked) >= len(found)
+        for name, line in zip(found, lines, strict=True):
+            folder = "zh/" if page.startswith("zh/") else ""
+            words = squeezed(html.unescape(article_of(pages[folder + name].path)))
+            assert squeezed(line.strip("… ")) in words, (name, line)
+            assert len(line) <= 120
+
+
+def squeezed(text: str) -> str:
+    """A text without white space, which is another between the elements of a page."""
+    return "".join(text.split())
 
 
 def article_of(path: Path) -> str:
