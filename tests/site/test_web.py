@@ -49,6 +49,8 @@ OF_EACH_KIND = ("index", "notebooks/02_sinusoidal_encoding", "exercises/09_rotar
 """Axe reads all pages as a phone shows them, and these on a wide screen and a dark ground too.
 Of the Chinese pages it reads those that are translated, on both screens; the others are English.
 The pages of findings and claims are made alike: it reads one in ten."""
+LEAST_PART = 0.6
+"""Words of 10 points, which are 14 pixels, are then at least 8 pixels high."""
 MOVED_IN_CHINESE = "zh/notebooks/08_rotary_encoding"
 """Its explorers are moved; frames and script of all Chinese pages are those of the English."""
 
@@ -146,10 +148,10 @@ class Elements(HTMLParser):
                     files.add((style.parent / unquote(urlsplit(url).path)).resolve())
         return {self.path.resolve(), *files}
 
-    def frame_files(self) -> set[Path]:
-        """The pictures of all settings of the page's explorers."""
+    def frame_files(self, of: str = "") -> set[Path]:
+        """The pictures of all settings of the page's explorers, or those in a folder of them."""
         return {
-            (self.path.parent / folder / setting["frame"]).resolve()
+            (self.path.parent / folder / of / setting["frame"]).resolve()
             for folder, manifest in self.frames.items()
             for setting in manifest["settings"]
         }
@@ -260,7 +262,9 @@ def test_pages_are_light(pages: dict[str, Elements]) -> None:
     heavy = {}
     for name, page in pages.items():
         before = sum(file.stat().st_size for file in page.shown())
-        in_all = before + sum(file.stat().st_size for file in page.frame_files())
+        in_all = before + max(
+            sum(file.stat().st_size for file in page.frame_files(of)) for of in ("", "narrow")
+        )
         if before > BEFORE_FRAMES or in_all > IN_ALL:
             heavy[name] = (before, in_all)
     assert heavy == {}
@@ -527,7 +531,7 @@ def test_on_a_phone_a_picture_fits_or_fades_and_can_be_seen_whole(reader: Reader
         "() => { for (const one of document.querySelectorAll('details')) one.open = true }"
     )
     fit = 0
-    for box in reader.page.locator("figure.picture, .explorer-picture").all():
+    for box in reader.page.locator("figure.picture").all():
         box.scroll_into_view_if_needed()
         whole = box.locator("xpath=following-sibling::a[@class='whole']")
         wide = box.evaluate("box => box.scrollWidth > box.clientWidth")
@@ -542,7 +546,7 @@ def test_on_a_phone_a_picture_fits_or_fades_and_can_be_seen_whole(reader: Reader
     assert fit >= 4  # the doors, a small picture, and two of two panels
 
 
-def test_explorers_move_by_keyboard(reader: Reader, pages, opened) -> None:
+def test_explorers_fit_a_phone_and_move_by_keyboard(reader: Reader, pages, opened) -> None:
     moved = 0
     for name, page in opened.items():
         if not page.frames or (name.startswith("zh/") and name != MOVED_IN_CHINESE):
@@ -553,11 +557,26 @@ def test_explorers_move_by_keyboard(reader: Reader, pages, opened) -> None:
         )
         for figure in reader.page.locator("figure.explorer").all():
             manifest = json.loads(figure.locator("script").text_content() or "")
+            assert part_of_size(figure, manifest) > LEAST_PART, figure.get_attribute("data-frames")
             for control in figure.locator("[data-control]").all():
                 move(control)
                 wait_for_picture(figure, manifest)
                 moved += 1
+            assert part_of_size(figure, manifest) > LEAST_PART, figure.get_attribute("data-frames")
     assert moved > (40 if opened == pages else 3)
+
+
+def part_of_size(figure: Locator, manifest: dict[str, Any]) -> float:
+    """How large an explorer's picture for phones is shown, of its size; nothing of it is hidden."""
+    box, image = figure.locator(".explorer-picture"), figure.locator("img")
+    image.scroll_into_view_if_needed()
+    figure.page.wait_for_function(
+        "image => image.complete && image.naturalWidth", arg=image.element_handle()
+    )
+    assert "/narrow/" in image.evaluate("image => image.currentSrc")
+    assert box.evaluate("box => box.scrollWidth <= box.clientWidth")
+    shown: float = image.evaluate("image => image.getBoundingClientRect().width")
+    return shown / float(manifest["narrow"][0])
 
 
 def move(control: Locator) -> None:
