@@ -41,8 +41,8 @@ def two_hands(query: Any, key: Any, terms: Any, title: str, labels: Sequence[str
     bars.bar(centres, heights, color=GREY, width=0.8)
     bars.axhline(0, color="#999999", linewidth=1, linestyle="-")
     for centre, label, height in zip(centres, labels, heights, strict=True):
-        label = fill(label, 7) if narrow else label
-        clocks.text(centre, 1.2, label, ha="center", fontsize=9)
+        above, label = (1.6, fill(label, 7)) if narrow else (1.2, label)
+        clocks.text(centre, above, label, ha="center", fontsize=9)
         up = 1 if height >= 0 else -1
         end, below = np.clip(height, -LONGEST, LONGEST), "bottom" if up > 0 else "top"
         note(bars, f"{height:.2f}", (centre, end), (0, 3 * up), ha="center", va=below)
