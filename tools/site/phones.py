@@ -137,6 +137,10 @@ def in_lines(words: str, room: float, size: float) -> list[str]:
 
 def width_of(words: str, size: float) -> float:
     """The width of words in points."""
-    from matplotlib.textpath import TextPath
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
 
-    return float(TextPath((0, 0), words, size=size).get_extents().width) if words.strip() else 0
+    width, _, _ = text_to_path.get_text_width_height_descent(
+        words, FontProperties(size=size), False
+    )
+    return float(width)
