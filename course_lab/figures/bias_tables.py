@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 from course_lab.figures.plots import draw_heat_map
-from course_lab.figures.style import figure
+from course_lab.figures.style import figure, is_narrow, rearrange
 
 
 def table_to_weights(
@@ -25,6 +25,9 @@ def table_to_weights(
     """
     fig, axes = figure(7.6, 3.3, columns=3, layout="none", gridspec_kw={"width_ratios": [1, 4, 4]})
     fig.subplots_adjust(0.09, 0.16, 0.99, 0.8, wspace=0.42)
+    if is_narrow(fig):  # the table beside its bias, and the weights below
+        at = ((0.17, 0.56, 0.13), (0.47, 0.56, 0.5), (0.47, 0.08, 0.5))
+        rearrange(fig, 6, [(*place, 0.33) for place in at])
     far = len(table) // 2
     names = [str(distance) for distance in range(-far, far + 1)]
     names[0], names[-1] = f"{names[0]}, ...", f"{names[-1]}, ..."

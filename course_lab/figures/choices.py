@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
+from textwrap import fill
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from matplotlib.figure import Figure
 
 from course_lab.figures.measured import BITS
 from course_lab.figures.plots import legend_beside
-from course_lab.figures.style import BLACK, GREY, figure, look_of
+from course_lab.figures.style import BLACK, GREY, figure, is_narrow, look_of
 
 
 def dots(values: Mapping[str, Sequence[float]], title: str, xlabel: str) -> Figure:
@@ -90,9 +91,11 @@ SHADES = {"chosen": "#D5EFE5", "beaten": "#FFFFFF"}
 def candidates(columns: Sequence[str], lines: Mapping[str, Line], title: str) -> Figure:
     """A table of candidates: chosen rows are green, beaten rows white, rows that are out grey."""
     heads = ["scheme", *columns, "fate"]
-    wide = [1.9, *[1.0] * len(columns), 2.1]
-    edges = np.cumsum([0, *wide])
     fig, ax = figure(7.6, 0.75 + 0.27 * len(lines), layout="none")
+    wide = [1.9, *[1.0] * len(columns), 2.1]
+    if is_narrow(fig):
+        wide[-1], heads = 1.8, [fill(head, 9) for head in heads]
+    edges = np.cumsum([0, *wide])
     fig.subplots_adjust(0.01, 0.01, 0.99, 1 - 0.36 / fig.get_figheight())
     for row, (name, line) in enumerate(lines.items(), start=1):
         shade = SHADES.get(line.fate, "#EEEEEE")

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Arc, Rectangle
 
-from course_lab.figures.style import BLACK, GREY, ORANGE, figure
+from course_lab.figures.style import BLACK, GREY, ORANGE, figure, is_narrow
 
 LAYOUTS = ("interleaved", "half")
 
@@ -35,6 +35,7 @@ def layouts(column: int, dim: int, title: str) -> Figure:
     """
     fig, axes = figure(7.0, 3.4, rows=2, layout="none")
     fig.subplots_adjust(0.02, 0.02, 0.98, 0.88, hspace=0.1)
+    beside, size = (0.32, 10 if dim <= 8 else 7) if is_narrow(fig) else (0.14, 10)
     for ax, layout in zip(axes, LAYOUTS, strict=True):
         chosen = pair_of(column, dim, layout)
         for place in range(dim // 2):
@@ -46,11 +47,12 @@ def layouts(column: int, dim: int, title: str) -> Figure:
             ax.add_patch(Rectangle((place, 0), 1, 1, facecolor=colour, edgecolor=BLACK))
             weight = "bold" if place == column else "normal"
             centre = {"ha": "center", "va": "center"}
-            ax.text(place + 0.5, 0.5, str(place), weight=weight, **centre)
-            ax.text(place + 0.5, -0.5, f"{pair.number}", color="#666666", fontsize=9, **centre)
+            ax.text(place + 0.5, 0.5, str(place), weight=weight, fontsize=size, **centre)
+            below = min(size, 9)
+            ax.text(place + 0.5, -0.5, f"{pair.number}", color="#666666", fontsize=below, **centre)
         ax.text(-0.3, 0.5, f"{layout}:\ncolumn", ha="right", va="center", fontsize=9)
         ax.text(-0.3, -0.5, "pair", ha="right", va="center", fontsize=9, color="#666666")
-        ax.set(xlim=(-0.14 * dim - 0.3, dim + 0.2), ylim=(-1, 3.2))
+        ax.set(xlim=(-beside * dim - 0.3, dim + 0.2), ylim=(-1, 3.2))
         ax.set_axis_off()
     fig.suptitle(title, x=0.01, ha="left", fontsize=11)
     return fig

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 from course_lab.figures.plots import lengths_axis, numbers
-from course_lab.figures.style import BLACK, BLUE, DIVERGING, RED, figure, look_of
+from course_lab.figures.style import BLACK, BLUE, DIVERGING, RED, figure, is_narrow, look_of
 from course_lab.instruments.timing import Cost
 
 MONOSPACE = 0.602  # width of a letter as a multiple of the font size
@@ -47,8 +47,8 @@ def one_query(
     by_distance: Tensor, alike: Tensor, weights: Tensor, letters: str, query: int, title: str
 ) -> Figure:
     """Above, `alike` and the query's row of `by_distance`, the others grey; below, its weights."""
-    width, left, right = 7.4, 0.09, 0.99
-    fig, (above, below) = figure(width, 4.6, rows=2, layout="none")
+    fig, (above, below) = figure(7.4, 4.6, rows=2, layout="none")
+    width, left, right = fig.get_figwidth(), 0.16 if is_narrow(fig) else 0.09, 0.99
     fig.subplots_adjust(left, 0.14, right, 0.87, hspace=0.42)
     scores, distances = numbers(by_distance), np.arange(by_distance.shape[1])
     others = np.unique(scores.round(3), axis=0)  # equal letters ask alike: draw them once

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from course_lab.figures.plots import numbers
-from course_lab.figures.style import BLACK, NAMES, figure, look_of
+from course_lab.figures.style import BLACK, NAMES, figure, is_narrow, look_of, rearrange
 
 
 class Reading(NamedTuple):
@@ -64,6 +64,8 @@ def seen_pairs(
     chosen, look = readings[reading], look_of(NAMES[scheme])
     fig, (left, right) = figure(7.8, 3.3, columns=2, layout="none", width_ratios=[1, 1.25])
     fig.subplots_adjust(0.08, 0.24, 0.985, 0.84, wspace=0.75)
+    if is_narrow(fig):
+        rearrange(fig, 6.2, [(0.17, 0.57, 0.8, 0.35), (0.42, 0.16, 0.55, 0.3)])
     ends = (chosen.start, chosen.start + chosen.length)
     left.imshow(
         kinds(chosen),
@@ -77,7 +79,7 @@ def seen_pairs(
     left.grid(visible=False)
     left.set(xlabel="position of the key", ylabel="position of the query")
     patches = [Patch(facecolor=c, edgecolor=BLACK, linewidth=0.5) for c in COLORS]
-    fig.legend(patches, KINDS, loc="lower left", ncols=4, fontsize=8)
+    fig.legend(patches, KINDS, loc="lower left", ncols=2 if is_narrow(fig) else 4, fontsize=8)
     for row, (name, values) in enumerate(bits.items()):
         size, face = (9, look["color"]) if name == reading else (6, "white")
         right.plot(

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import base64
 import io
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import matplotlib
@@ -87,6 +90,36 @@ STYLE: Any = {
 matplotlib.rcParams.update(STYLE)  # the learner's own plots look like ours
 
 
+NARROW = 4.0
+"""Inches of a figure that a phone shows whole, with words that can still be read."""
+_narrow: ContextVar[bool] = ContextVar("narrow", default=False)
+
+
+@contextmanager
+def for_phones() -> Iterator[None]:
+    """Figures that are made meanwhile are at most `NARROW` inches wide."""
+    before = _narrow.set(True)
+    try:
+        yield
+    finally:
+        _narrow.reset(before)
+
+
+def is_narrow(fig: Figure) -> bool:
+    """Whether a figure is as narrow as for a phone."""
+    return float(fig.get_figwidth()) <= NARROW
+
+
+def rearrange(fig: Figure, height: float, places: Iterable[tuple[float, ...]]) -> None:
+    """Make a narrow figure so high, and put its axes at these places.
+
+    A place is left, bottom, width and height, as parts of the figure.
+    """
+    fig.set_figheight(height)
+    for ax, (left, bottom, width, high) in zip(fig.axes, places, strict=True):
+        ax.set_position((left, bottom, width, high))
+
+
 def figure(
     width: float = 7.0,
     height: float = 3.0,
@@ -101,6 +134,7 @@ def figure(
     It belongs to no window and no pyplot state: nothing is shown until `show`. Margins are chosen
     automatically unless `layout` is "none", which draws in half the time.
     """
+    width = min(width, NARROW) if _narrow.get() else width
     fig = Figure(figsize=(width, height), layout=layout)
     return fig, fig.subplots(rows, columns, **options)
 

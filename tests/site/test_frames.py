@@ -9,6 +9,7 @@ import json
 import re
 import shutil
 import sys
+from functools import partial
 from pathlib import Path
 
 import browser
@@ -87,6 +88,8 @@ def test_each_setting_has_its_frame_and_its_words(site, manifest):
         with Image.open(site / "frames/tiny/explorer" / setting["frame"]) as picture:
             assert (setting["width"], setting["height"]) == (300, 150)
             assert picture.size == (450, 225)
+        with Image.open(site / "frames/tiny/explorer/narrow" / setting["frame"]) as picture:
+            assert manifest["narrow"] == [300, 150] and picture.size == (450, 225)
 
 
 def test_controls_have_the_values_that_occur(manifest):
@@ -251,6 +254,31 @@ def test_frames_of_a_heavy_page_are_coarser_or_it_is_refused(monkeypatch):
         frames.lesson_pictures({"c": explorer_of([Noise(), Noise()])}, "noise")
 
 
+def sizes_for_phones(draw, settings=({"step": 0}, {"step": 1})):
+    """The size at which a phone shows the frames of two settings, and those of their files."""
+    start, *_ = settings
+    figures = [draw(**one) for one in settings]
+    explorer = frames.Explorer({}, [*settings], start, ["words"] * 2, figures, draw)
+    names = ["b.webp", "a.webp"]
+    pictures = frames.lesson_pictures({"cell": explorer}, "two")["cell"]
+    manifest = frames.manifest_of(explorer, names)
+    narrow, size = frames.narrow_frames(explorer, names, pictures, manifest)
+    assert {*narrow} == {*names}
+    return size, {Image.open(io.BytesIO(one)).size for one in narrow.values()}
+
+
+def test_frames_for_phones_are_drawn_anew_or_have_their_panels_below_each_other():
+    def draw(step, columns=1):
+        fig, axes = figures.figure(7, 3, columns=columns, squeeze=False)
+        for ax in axes[0]:
+            ax.plot([0, step])
+        return fig
+
+    assert sizes_for_phones(draw) == ((400, 300), {(600, 450)})
+    [size, files] = sizes_for_phones(partial(draw, columns=2))
+    assert size[0] < 400 and size[1] > 500 and files == {tuple(side * 3 // 2 for side in size)}
+
+
 def page_of(site, language=words.ENGLISH):
     """The lesson's page, as a file with everything beside it."""
     still = io.BytesIO()
@@ -322,7 +350,7 @@ def wait_for_words(page, words):
     page.wait_for_function("words => document.querySelector('img').alt === words", arg=words)
     manifest = page.evaluate("JSON.parse(document.querySelector('figure script').textContent)")
     frame = next(one["frame"] for one in manifest["settings"] if one["alt"] == words)
-    assert page.locator("img").get_attribute("src").endswith("tiny/explorer/" + frame)
+    assert page.locator("img").get_attribute("src").endswith(frame)
 
 
 def test_keys_move_the_slider_and_with_it_picture_and_words(page):
@@ -339,6 +367,15 @@ def test_keys_move_the_slider_and_with_it_picture_and_words(page):
         "words => document.querySelector('[role=status]').textContent === words",
         arg="A line to 0, near, with a grid.",
     )
+
+
+def test_a_phone_gets_frames_of_its_own(page):
+    page.set_viewport_size({"width": 360, "height": 740})
+    assert "/narrow/" in page.locator("img").evaluate("image => image.currentSrc")
+    page.get_by_role("slider").press("ArrowRight")
+    wait_for_words(page, "A line to 4, near, without a grid.")
+    assert "/explorer/narrow/" in page.locator("img").get_attribute("src")
+    page.set_viewport_size(browser.VIEWPORT)
 
 
 def test_other_controls_move_to_the_nearest_setting_and_the_page_says_so(page):

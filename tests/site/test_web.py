@@ -11,6 +11,7 @@ tests/test_browser.py.
 from __future__ import annotations
 
 import base64
+import html
 import io
 import json
 import os
@@ -48,6 +49,8 @@ OF_EACH_KIND = ("index", "notebooks/02_sinusoidal_encoding", "exercises/09_rotar
 """Axe reads all pages as a phone shows them, and these on a wide screen and a dark ground too.
 Of the Chinese pages it reads those that are translated, on both screens; the others are English.
 The pages of findings and claims are made alike: it reads one in ten."""
+LEAST_PART = 0.6
+"""Words of 10 points, which are 14 pixels, are then at least 8 pixels high."""
 MOVED_IN_CHINESE = "zh/notebooks/08_rotary_encoding"
 """Its explorers are moved; frames and script of all Chinese pages are those of the English."""
 
@@ -145,10 +148,10 @@ class Elements(HTMLParser):
                     files.add((style.parent / unquote(urlsplit(url).path)).resolve())
         return {self.path.resolve(), *files}
 
-    def frame_files(self) -> set[Path]:
-        """The pictures of all settings of the page's explorers."""
+    def frame_files(self, of: str = "") -> set[Path]:
+        """The pictures of all settings of the page's explorers, or those in a folder of them."""
         return {
-            (self.path.parent / folder / setting["frame"]).resolve()
+            (self.path.parent / folder / of / setting["frame"]).resolve()
             for folder, manifest in self.frames.items()
             for setting in manifest["settings"]
         }
@@ -194,7 +197,9 @@ def test_the_chinese_pages_speak_chinese_and_say_where_they_do_not(pages) -> Non
 
 def test_the_chinese_pages_have_no_copies_of_files(site: Path) -> None:
     kept = {
-        path.name for path in (site / "zh").rglob("*") if path.is_file() and path.suffix != ".html"
+        path.name
+        for path in (site / "zh").rglob("*")
+        if path.is_file() and path.suffix != ".html" and "texts" not in path.parts
     }
     assert kept - {"objects.inv", ".buildinfo"} == {
         "searchindex.js",
@@ -257,7 +262,9 @@ def test_pages_are_light(pages: dict[str, Elements]) -> None:
     heavy = {}
     for name, page in pages.items():
         before = sum(file.stat().st_size for file in page.shown())
-        in_all = before + sum(file.stat().st_size for file in page.frame_files())
+        in_all = before + max(
+            sum(file.stat().st_size for file in page.frame_files(of)) for of in ("", "narrow")
+        )
         if before > BEFORE_FRAMES or in_all > IN_ALL:
             heavy[name] = (before, in_all)
     assert heavy == {}
@@ -439,6 +446,30 @@ def test_search_finds_the_chinese_pages_that_have_a_word_and_no_others(reader, p
     assert set(results(reader, word)) == {name for name, text in written.items() if word in text}
 
 
+def test_each_result_has_a_line_of_its_page_once_it_is_seen(reader: Reader, pages) -> None:
+    """Of both editions; an English page has an English line in the Chinese one, too."""
+    for page, asked in (("index", "interpolation"), ("zh/index", "插值"), ("zh/index", "ALiBi")):
+        reader.open(page, 360)
+        found = results(reader, asked)
+        for item in reader.page.locator("#search-results li").all():
+            item.scroll_into_view_if_needed()
+            item.locator("p.context").wait_for()
+        lines = reader.page.locator("#search-results li p.context").all_inner_texts()
+        assert len(lines) == len(found) > 3
+        marked = reader.page.locator("#search-results p.context mark").all_inner_texts()
+        assert len(marked) >= len(found)
+        for name, line in zip(found, lines, strict=True):
+            folder = "zh/" if page.startswith("zh/") else ""
+            words = squeezed(html.unescape(article_of(pages[folder + name].path)))
+            assert squeezed(line.strip("… ")) in words, (name, line)
+            assert len(line) <= 120
+
+
+def squeezed(text: str) -> str:
+    """A text without white space, which is another between the elements of a page."""
+    return "".join(text.split())
+
+
 def article_of(path: Path) -> str:
     """The text of a page, with a line's end in place of each tag."""
     article = path.read_text(encoding="utf-8").split("<article")[1].split("</article>")[0]
@@ -500,7 +531,7 @@ def test_on_a_phone_a_picture_fits_or_fades_and_can_be_seen_whole(reader: Reader
         "() => { for (const one of document.querySelectorAll('details')) one.open = true }"
     )
     fit = 0
-    for box in reader.page.locator("figure.picture, .explorer-picture").all():
+    for box in reader.page.locator("figure.picture").all():
         box.scroll_into_view_if_needed()
         whole = box.locator("xpath=following-sibling::a[@class='whole']")
         wide = box.evaluate("box => box.scrollWidth > box.clientWidth")
@@ -515,7 +546,7 @@ def test_on_a_phone_a_picture_fits_or_fades_and_can_be_seen_whole(reader: Reader
     assert fit >= 4  # the doors, a small picture, and two of two panels
 
 
-def test_explorers_move_by_keyboard(reader: Reader, pages, opened) -> None:
+def test_explorers_fit_a_phone_and_move_by_keyboard(reader: Reader, pages, opened) -> None:
     moved = 0
     for name, page in opened.items():
         if not page.frames or (name.startswith("zh/") and name != MOVED_IN_CHINESE):
@@ -526,11 +557,26 @@ def test_explorers_move_by_keyboard(reader: Reader, pages, opened) -> None:
         )
         for figure in reader.page.locator("figure.explorer").all():
             manifest = json.loads(figure.locator("script").text_content() or "")
+            assert part_of_size(figure, manifest) > LEAST_PART, figure.get_attribute("data-frames")
             for control in figure.locator("[data-control]").all():
                 move(control)
                 wait_for_picture(figure, manifest)
                 moved += 1
+            assert part_of_size(figure, manifest) > LEAST_PART, figure.get_attribute("data-frames")
     assert moved > (40 if opened == pages else 3)
+
+
+def part_of_size(figure: Locator, manifest: dict[str, Any]) -> float:
+    """How large an explorer's picture for phones is shown, of its size; nothing of it is hidden."""
+    box, image = figure.locator(".explorer-picture"), figure.locator("img")
+    image.scroll_into_view_if_needed()
+    figure.page.wait_for_function(
+        "image => image.complete && image.naturalWidth", arg=image.element_handle()
+    )
+    assert "/narrow/" in image.evaluate("image => image.currentSrc")
+    assert box.evaluate("box => box.scrollWidth <= box.clientWidth")
+    shown: float = image.evaluate("image => image.getBoundingClientRect().width")
+    return shown / float(manifest["narrow"][0])
 
 
 def move(control: Locator) -> None:

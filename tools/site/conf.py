@@ -15,6 +15,7 @@ from around import two_languages, without_shared_files
 from formulas import mathml
 from han import SearchHan
 from ranking import SearchCourse
+from texts import without_old_texts, write_text
 
 project = "Where Am I?"
 author = "the course's authors"
@@ -32,7 +33,7 @@ html_math_renderer = "mathml"
 html_copy_source = False
 html_show_copyright = False
 html_domain_indices = False
-# Summaries in search are fetched page by page, which browsers refuse in a folder.
+# Sphinx would fetch whole pages for them, which browsers refuse in a folder: search.js does not.
 html_show_search_summary = False
 add_module_names = False
 python_maximum_signature_line_length = 72
@@ -131,4 +132,6 @@ def setup(app: Sphinx) -> None:
     # After the theme's own, at 500, which makes the tree.
     app.connect("html-page-context", two_languages, priority=800)
     app.connect("html-page-context", with_roles_complete, priority=900)
+    app.connect("html-page-context", write_text, priority=900)
+    app.connect("build-finished", without_old_texts)
     app.connect("build-finished", without_shared_files, priority=900)

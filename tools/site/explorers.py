@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 from collections.abc import Mapping
@@ -11,13 +10,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-import panels
-from frames import FRAMES, START
-from PIL import Image
+from frames import FRAMES, NARROW, START
 from words import ENGLISH, Words
 
-NARROW, SIZE = "narrow", "size.json"
-"""Under an explorer's frames: the folder of those for phones, and their size in it."""
 MIME = "application/vnd.course.settings"
 """Under this name an output's metadata has the settings of an explorer."""
 
@@ -51,13 +46,11 @@ def explorer_html(
         control["texts"] = [said.get(text, text) for text in control["texts"]]
     start = manifest["settings"][manifest["start"]]
     address = f"{frames_src}/{notebook}/{cell_id}/"
-    kind, source = "explorer", ""
-    if narrow := narrow_size(path.parent):
-        kind, manifest["narrow"] = "explorer narrow", narrow
-        source = (
-            f'<source media="(max-width: 40em)" srcset="{escape(address)}{NARROW}/'
-            f'{start["frame"]}" width="{narrow[0]}" height="{narrow[1]}">'
-        )
+    width, height = manifest["narrow"]
+    narrow = (
+        f'<source media="(max-width: 40em)" srcset="{escape(address)}{NARROW}/{start["frame"]}" '
+        f'width="{width}" height="{height}">'
+    )
     size = f'width="{start["width"]}" height="{start["height"]}"'
     controls = "\n".join(
         f'<div class="explorer-control"{language}>'
@@ -66,11 +59,11 @@ def explorer_html(
         for place, control in enumerate(manifest["controls"])
     )
     return f"""\
-<figure class="{kind}" data-frames="{escape(address)}">
+<figure class="explorer" data-frames="{escape(address)}">
 <div class="explorer-controls" role="group" aria-label="{words.controls}" hidden>
 {controls}
 </div>
-<div class="explorer-picture"><picture>{source}<img src="{escape(still_src)}" \
+<div class="explorer-picture"><picture>{narrow}<img src="{escape(still_src)}" \
 alt="{escape(alt)}" {size} loading="lazy" decoding="async"></picture></div>
 <p class="explorer-note" aria-hidden="true"></p>
 <p class="explorer-spoken" role="status"></p>
@@ -86,36 +79,8 @@ def has_frames(notebook: str, cell_id: str, frames: Path = FRAMES) -> bool:
 def copy_frames(site: Path, frames: Path = FRAMES) -> None:
     """Make `site` hold the pictures of all explorers, and no others."""
     shutil.rmtree(site, ignore_errors=True)
-    for manifest in frames.glob("*/*/manifest.json"):
-        draw_narrow(manifest.parent)
-    unseen = shutil.ignore_patterns("key", "manifest.json", SIZE, START, "*.new")
+    unseen = shutil.ignore_patterns("key", "manifest.json", START, "*.new")
     shutil.copytree(frames, site, ignore=unseen)
-
-
-def draw_narrow(folder: Path) -> None:
-    """Draw the frames of an explorer with their panels below each other, unless it is done."""
-    narrow = folder / NARROW
-    key = hashlib.sha256(Path(panels.__file__).read_bytes()).hexdigest()
-    if (narrow / SIZE).exists() and json.loads((narrow / SIZE).read_text())[0] == key:
-        return
-    shutil.rmtree(narrow, ignore_errors=True)
-    narrow.mkdir()
-    settings = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["settings"]
-    names = sorted({one["frame"] for one in settings})
-    sizes = {(one["width"], one["height"]) for one in settings}
-    stacked = None
-    if len(sizes) == 1:
-        stacked = panels.stacked_alike([Image.open(folder / name) for name in names], sizes.pop())
-    if stacked:
-        for name, one in zip(names, stacked[0], strict=True):
-            one.save(narrow / name, "webp", lossless=True, quality=50, method=2)
-    (narrow / SIZE).write_text(json.dumps([key, stacked and stacked[1]]))
-
-
-def narrow_size(folder: Path) -> list[int] | None:
-    """The size of these frames on a page; nothing where panels do not stand side by side."""
-    file = folder / NARROW / SIZE
-    return json.loads(file.read_text())[1] if file.exists() else None
 
 
 def _control(id: str, place: int, control: dict[str, Any], at: int) -> str:

@@ -7,8 +7,8 @@ With SITE_DRAFT the explorers of three lessons are drawn, of each one setting of
 another value of it. The first picture stands for the other settings, and the stored picture for the
 other explorers: enough for tests of pages.
 
-`build/frames/LESSON/CELL/` holds the pictures and `manifest.json`: the explorer's controls, and for
-each setting its picture, the words for it, and the size at which it is shown.
+`build/frames/LESSON/CELL/` holds the pictures, in `narrow/` those for phones, and `manifest.json`:
+the explorer's controls, and for each setting its picture, the words for it, and its size on a page.
 """
 
 from __future__ import annotations
@@ -33,12 +33,16 @@ from typing import Any
 
 sys.path.append(str(Path(__file__).resolve().parents[2]))  # where tools.depends is
 
+import phones
+
 from tools.depends import ROOT, files_of, key_of
 
 FRAMES = ROOT / "build" / "frames"
 DRAFT = os.environ.get("SITE_DRAFT", "")
 DRAWING = ("matplotlib", "numpy", "pillow", "torch")
 """Libraries of which another version may draw another picture."""
+DRAWS = ("frames.py", "phones.py", "panels.py")
+"""Files beside this one that decide what a frame shows."""
 IN_EVERY_DRAFT = ("00_start_here", "08_rotary_encoding")
 AT_A_TIME = 2
 EXPLORES = re.compile(r"\bexplore\(")
@@ -47,6 +51,8 @@ SHOWN_DPI = 100
 """A figure of 7 inches is 700 pixels wide on the page, as in JupyterLab."""
 START = "start.png"
 """The first figure as a kernel stores it in a notebook; the site does without."""
+NARROW = "narrow"
+"""The folder of an explorer's frames for phones, which have the same names."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +89,8 @@ def cells_to_run(notebook: Path) -> dict[str, str]:
 
 def key_of_frames(cells: Mapping[str, str]) -> str:
     """What must stay the same for the frames of a lesson to stay as they are."""
-    files = files_of(cells.values()) | {Path(__file__).resolve()}
+    ours = {Path(__file__).with_name(name).resolve() for name in DRAWS}
+    files = files_of(cells.values()) | ours
     return key_of([*cells.items()], DRAWING, files)
 
 
@@ -356,9 +363,38 @@ def write_frames(explorers: Mapping[str, Explorer], folder: Path, name: str) -> 
             (folder / cell / file).write_bytes(one)
             sizes.append(len(one))
         (folder / cell / START).write_bytes(png(explorers[cell].start_figure()))
-        manifest = json.dumps(manifest_of(explorers[cell], names), ensure_ascii=False)
-        (folder / cell / "manifest.json").write_text(manifest, encoding="utf-8")
+        manifest = manifest_of(explorers[cell], names)
+        narrow, manifest["narrow"] = narrow_frames(explorers[cell], names, pictures, manifest)
+        (folder / cell / NARROW).mkdir()
+        for file, one in narrow.items():
+            (folder / cell / NARROW / file).write_bytes(one)
+        text = json.dumps(manifest, ensure_ascii=False)
+        (folder / cell / "manifest.json").write_text(text, encoding="utf-8")
     return sizes
+
+
+def narrow_frames(
+    explorer: Explorer, names: list[str], pictures: list[bytes], manifest: Mapping[str, Any]
+) -> tuple[dict[str, bytes], phones.Size]:
+    """The frames for phones by their names, and the size at which they are shown."""
+    sizes = {(one["width"], one["height"]) for one in manifest["settings"]}
+    frames = dict(sorted(zip(names, pictures, strict=True)))
+    if len(sizes) == 1 and (stacked := phones.stacked(frames, sizes.pop())):
+        return stacked
+    settings = dict(zip(names, explorer.settings, strict=True))
+    settings[names[manifest["start"]]] = explorer.start  # of a draft it stands for others
+    figures = phones.drawn_anew([partial(explorer.draw, **one) for one in settings.values()])
+    [size] = {shown_size(figure) for figure in figures}
+    return {
+        name: light_picture(figure, partial(lambda same: same, figure), HEAVIEST_FRAME)
+        for name, figure in zip(settings, figures, strict=True)
+    }, size
+
+
+def shown_size(figure: Any) -> phones.Size:
+    """Width and height of a figure on the page, in pixels."""
+    width, height = (int(size * SHOWN_DPI / figure.dpi + 1e-6) for size in figure.bbox.size)
+    return width, height
 
 
 def manifest_of(explorer: Explorer, names: list[str]) -> dict[str, Any]:
@@ -374,7 +410,7 @@ def manifest_of(explorer: Explorer, names: list[str]) -> dict[str, Any]:
     for one, file, words, figure in zip(
         explorer.settings, names, explorer.words, explorer.figures, strict=True
     ):
-        width, height = (int(size * SHOWN_DPI / figure.dpi + 1e-6) for size in figure.bbox.size)
+        width, height = shown_size(figure)
         at = [control["values"].index(one[control["name"]]) for control in controls]
         settings.append({"at": at, "frame": file, "alt": words, "width": width, "height": height})
     return {

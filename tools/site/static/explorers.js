@@ -53,7 +53,7 @@
     const explorer = JSON.parse(figure.querySelector("script").textContent);
     const inputs = [...figure.querySelectorAll("[data-control]")];
     const image = figure.querySelector("img");
-    const phone = matchMedia("(max-width: 40em)"); // it has frames with panels below each other
+    const phone = matchMedia("(max-width: 40em)"); // it has frames of its own
     const note = figure.querySelector(".explorer-note");
     const spoken = figure.querySelector(".explorer-spoken");
     const pictures = new Map(); // by name: a promise of a picture that is ready to be shown
@@ -63,7 +63,7 @@
     let speaking = 0;
 
     function fetched({ frame }) {
-      const name = explorer.narrow && phone.matches ? `narrow/${frame}` : frame;
+      const name = phone.matches ? `narrow/${frame}` : frame;
       if (!pictures.has(name)) {
         const picture = new Image();
         picture.src = figure.dataset.frames + name;
@@ -114,8 +114,8 @@
           image.src = source;
           image.alt = next.alt;
           image.lang = "en"; // the first may have been translated
-          const narrow = phone.matches && explorer.narrow;
-          [image.width, image.height] = narrow || [next.width, next.height];
+          const size = phone.matches ? explorer.narrow : [next.width, next.height];
+          [image.width, image.height] = size;
           shown = next;
           say(note.textContent);
         } catch {

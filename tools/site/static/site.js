@@ -1,6 +1,6 @@
 // What scrolls in itself can be scrolled with the keyboard, too.
 const NAMES = { PRE: WORDS.code, DIV: WORDS.table, FIGURE: WORDS.picture };
-const BOXES = "pre, .table-wrapper, .formula, figure.picture, .explorer-picture";
+const BOXES = "pre, .table-wrapper, .formula, figure.picture";
 
 function reachable() {
   for (const box of document.querySelectorAll(BOXES)) {
@@ -18,7 +18,7 @@ reachable();
 addEventListener("resize", reachable);
 
 // A picture that is wider than the screen fades at its edge, and a tap shows the whole of it.
-for (const box of document.querySelectorAll("figure.picture, .explorer-picture")) {
+for (const box of document.querySelectorAll("figure.picture")) {
   const image = box.querySelector("img");
   const whole = document.createElement("a");
   whole.className = "whole";
