@@ -73,6 +73,9 @@ def test_format_and_ids(path):
     nbformat.validate(notebook)
     assert (notebook.nbformat, notebook.nbformat_minor) == (4, 5)
     assert notebook.metadata.kernelspec.name == "python3"
+    text = path.read_text(encoding="utf-8")
+    as_saved = json.dumps(json.loads(text), indent=1, ensure_ascii=False, sort_keys=True)
+    assert text == f"{as_saved}\n", "JupyterLab would save it otherwise"
     for cell in notebook.cells:
         assert re.fullmatch(r"[a-z][a-z0-9-]+", cell.id), cell.id
         assert not re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4})*", cell.id), f"{cell.id} is random"
