@@ -323,15 +323,6 @@ def test_labels_and_choices_are_what_is_said_for_them(site):
     assert explorers.explorer_html(*place, said).count('lang="en"') == 3
 
 
-@pytest.fixture(scope="module")
-def chromium():
-    program = browser.find_chromium()
-    if not program:
-        pytest.skip("no Chromium here: the explorers are not tried in a browser")
-    with browser.chromium(program) as page:
-        yield page
-
-
 @pytest.fixture
 def page(chromium, site):
     """The lesson's page, opened from the folder; whatever a test does, nothing goes wrong in it."""

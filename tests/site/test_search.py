@@ -69,15 +69,6 @@ def site(tmp_path_factory):
     return folder / "built"
 
 
-@pytest.fixture(scope="module")
-def chromium():
-    program = browser.find_chromium()
-    if not program:
-        pytest.skip("no Chromium here: what a search shows is not tried")
-    with browser.chromium(program) as page:
-        yield page
-
-
 @pytest.fixture
 def shown(chromium, site):
     """A function that searches and gives the lines under the results, by the results' names."""

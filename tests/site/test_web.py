@@ -356,12 +356,8 @@ class Reader:
 
 
 @pytest.fixture(scope="module")
-def reader(site: Path) -> Iterator[Reader]:
-    program = browser.find_chromium()
-    if not program:
-        pytest.skip("no Chromium here: the pages are not opened")
-    with browser.chromium(program) as page:
-        yield Reader(page, site)
+def reader(chromium: Page, site: Path) -> Reader:
+    return Reader(chromium, site)
 
 
 @pytest.fixture(scope="module")
