@@ -176,17 +176,28 @@ class Lab:
         page.wait_for_function("window.jupyterapp")
         page.evaluate(SHORTHANDS)
         self.do("async () => { await jupyterapp.restored }")
+        # A save during an autosave finds "another" file on disk, and asks which of them counts
+        assert not self.do(
+            """async () => {
+                 await jupyterapp.commands.execute('docmanager:toggle-autosave');
+                 return jupyterapp.commands.isToggled('docmanager:toggle-autosave');
+               }"""
+        )
 
     def _hear(self, said: ConsoleMessage) -> None:
         if said.type == "error":
             self.complaints.append(f"{said.text} ({said.location['url']})")
 
     def do(self, script: str, argument: Any = None, seconds: float = 60) -> Any:
-        """What an asynchronous function gives in the page; Error if that takes too long."""
+        """What an asynchronous function gives in the page; Error if that takes too long.
+
+        The error says what a dialog asks, if one waits for an answer.
+        """
         return self.page.evaluate(
             "([argument, seconds]) => Promise.race([(" + script + ")(argument),"
             " new Promise((_, fail) => setTimeout("
-            "  () => fail(new Error(`not done after ${seconds} s`)), 1000 * seconds))])",
+            "  () => fail(new Error(`not done after ${seconds} s ${"
+            "    document.querySelector('.jp-Dialog')?.innerText ?? ''}`)), 1000 * seconds))])",
             [argument, seconds],
         )
 

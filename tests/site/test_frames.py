@@ -160,6 +160,13 @@ def test_a_change_in_what_a_lesson_imports_is_another_key(site, monkeypatch):
     assert frames.key_of_frames(cells) != before
 
 
+def test_a_change_in_how_frames_are_drawn_is_another_key(monkeypatch):
+    monkeypatch.setattr(frames, "key_of", lambda cells, drawing, files: files)
+    assert frames.key_of_frames({}) >= {
+        TOOLS / name for name in ("frames.py", "phones.py", "panels.py")
+    }
+
+
 def test_a_draft_draws_three_lessons():
     lessons = [path.stem for path in sorted((frames.ROOT / "notebooks").glob("*.ipynb"))]
     assert all(frames.is_drawn(lesson, "") for lesson in lessons)

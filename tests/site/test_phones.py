@@ -1,12 +1,15 @@
 """Pictures of explorers as phones show them: narrow, with all their words, none over another."""
 
+import io
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
+from PIL import Image
 
 from course_lab import figures
 from course_lab.figures import layers, style
@@ -135,6 +138,28 @@ def test_narrow_figures_have_one_size_and_their_axes_one_place():
         places.append(fig.axes[0].get_window_extent().extents.round())
     assert drawn[0].get_size_inches().tolist() == drawn[1].get_size_inches().tolist()
     assert places[0].tolist() == places[1].tolist()
+
+
+def test_a_narrow_figure_is_higher_by_the_lines_of_its_title():
+    def drawn(title):
+        [fig] = phones.drawn_anew([lambda: figures.lines([0, 1], {"a": [0, 1]}, title, "x", "y")])
+        FigureCanvasAgg(fig).draw()
+        return fig.axes[0].get_window_extent().height / fig.dpi
+
+    assert len(phones.in_lines(TITLE, 0.97 * 72 * style.NARROW, phones.TITLE)) >= 2
+    assert abs(drawn(TITLE) - drawn("Short")) < 0.1  # of about two inches
+
+
+@pytest.mark.parametrize("lossless", [True, False])
+def test_a_frame_for_a_phone_loses_something_only_where_the_wide_one_has(lossless):
+    noise = torch.randint(0, 256, (100, 150, 3), generator=torch.Generator().manual_seed(0))
+    picture = Image.fromarray(noise.to(torch.uint8).numpy())
+    frame = io.BytesIO()
+    picture.save(frame, "webp", lossless=lossless, quality=60)
+    packed = phones.packed_like(picture, frame.getvalue())
+    shown = np.asarray(Image.open(io.BytesIO(packed)).convert("RGB"))
+    assert (shown == np.asarray(picture)).all() == lossless
+    assert lossless or len(packed) < len(frame.getvalue())
 
 
 def test_a_title_goes_on_in_another_line_where_it_is_too_wide():

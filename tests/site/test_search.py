@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import quote
 
 import browser
@@ -31,6 +32,18 @@ def test_lines_stand_under_the_heading_that_they_belong_to_and_sentences_come_fi
         ("part", ["an item"], ["Part", "x = [1, 2]"]),
         ("f", ["Its words."], ["f(x)"]),
     ]
+
+
+def test_the_text_of_a_page_that_is_gone_is_deleted(tmp_path):
+    for name in ("here", "folder/here", "gone", "folder/gone"):
+        (tmp_path / "texts" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "texts" / f"{name}.js").write_text("TEXTS")
+        if "here" in name:
+            (tmp_path / name).parent.mkdir(exist_ok=True)
+            (tmp_path / f"{name}.html").write_text("a page")
+    texts.without_old_texts(SimpleNamespace(outdir=tmp_path), None)
+    left = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.js")}
+    assert left == {"texts/here.js", "texts/folder/here.js"}
 
 
 PAGE = f"""# Turning

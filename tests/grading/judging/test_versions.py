@@ -1,6 +1,7 @@
 """Versions that a test to write is run on do not disturb each other, whatever their order."""
 
 import math
+import random
 from random import Random
 
 import pytest
@@ -76,3 +77,26 @@ def test_what_a_version_wrote_is_seen_by_its_test_and_undone_after_it(given, wri
     first, second = ask_all(Versions(writes), unharmed, [0, 1])
     assert first["raised"] == "AssertionError" and "value" in second
     assert repr(given) == text
+
+
+def test_a_test_that_draws_without_a_seed_says_the_same_every_time():
+    """Half of its draws would refuse the version; those of the learner's own cells stay theirs."""
+    tossed = Versions(lambda value: None)
+
+    def by_torch(version):
+        assert torch.rand(()) < 0.5
+
+    def by_random(version):
+        assert random.random() < 0.5
+
+    for test in (by_torch, by_random):
+        said = [["raised" in one for one in ask_all(tossed, test, [0, 1])] for _ in range(20)]
+        assert len({*map(tuple, said)}) == 1 and len({*said[0]}) == 1
+
+    torch.manual_seed(5)
+    random.seed(5)
+    drawn = torch.rand(()), random.random()
+    torch.manual_seed(5)
+    random.seed(5)
+    ask_all(tossed, by_torch, [0, 1])
+    assert (torch.rand(()), random.random()) == drawn
