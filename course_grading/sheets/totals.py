@@ -58,7 +58,7 @@ def _asks_to_guess(line: str) -> bool:
 def write_into_lesson(lesson: Path, exercises: Sequence[Exercise]) -> bool:
     """Bring a lesson's minutes, and its line on exercises, up to date; whether they were not."""
     notebook = json.loads(lesson.read_text(encoding="utf-8"))
-    minutes = min(minutes_of_lesson(notebook), MOST_MINUTES)
+    minutes = minutes_of_lesson(notebook)
     number = NUMBER_WORDS[len(exercises)].capitalize()
     what = "exercise" if len(exercises) == 1 else "exercises"
     said = f"[{number} {what}](\\1), {counted(minutes_of(exercises), 'minute')}"
