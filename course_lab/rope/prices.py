@@ -62,23 +62,20 @@ def gains(factor: float) -> Iterator[str]:
 
 
 LONG_LIST = {
-    "transformers": "transformers takes the long list only once a text is longer than those of "
-                    "training",
-    "sglang": "SGLang takes the long list only once a text is longer than those of training",
-    "vllm": "vLLM takes the long list for every text when it is started for more",
-    "llama.cpp": "llama.cpp takes the long list for every text when it is started for more",
-}  # fmt: skip
+    ("transformers", "SGLang"): "only once a text is longer than those of training",
+    ("vLLM", "llama.cpp"): "for every text when started for more",
+}
+"""When engines take it."""
 
 
 def of_longrope(factor: float, engine: str | None) -> Iterator[str]:
     """What is known of a model's own LongRoPE."""
     at, least, most = _near(LONGROPE, factor)
     _, less, more = _near(LONGROPE_GAINED, factor)
-    which = LONG_LIST[engine] if engine else (
-        "transformers and SGLang take the long list only once a text is longer than those of "
-        "training; vLLM and llama.cpp take it for every text when they are started for more"
-    )  # fmt: skip
-    yield f"price of its own stretch (longrope): not known of this model. {which}"
+    yield (
+        "price of its own stretch (longrope): not known of this model. "
+        f"{'; '.join(_who_takes_the_long_list(engine))}"
+    )
     small = f"in three small models with a list searched for a stretch by {at} (lesson 15)"
     yield f"  short texts: {least:+.2f} to {most:+.2f} bits per byte {small}"
     yield "gain of its own stretch: not known of this model"
@@ -86,6 +83,14 @@ def of_longrope(factor: float, engine: str | None) -> Iterator[str]:
         f"  long texts: at the end of the stretch {less:.2f} to {more:.2f} bits per byte less than "
         f"unstretched {small}"
     )
+
+
+def _who_takes_the_long_list(engine: str | None) -> Iterator[str]:
+    for engines, when in LONG_LIST.items():
+        asked = [name for name in engines if engine in (None, name.lower())]
+        if asked:
+            take = "takes" if len(asked) == 1 else "take"
+            yield f"{' and '.join(asked)} {take} the long list {when}"
 
 
 def _near(measured: dict[int, tuple[float, float]], factor: float) -> tuple[int, float, float]:

@@ -12,6 +12,7 @@ from course_lab.rope import config as rope_config
 from course_lab.rope.advice import advice
 from course_lab.rope.engines import ARCHITECTURES, architecture
 from course_lab.rope.plan import Works, plan
+from course_lab.rope.prices import of_longrope
 from course_lib.encodings import llama3, rotary_frequencies, yarn
 from course_lib.errors import CourseError
 
@@ -546,3 +547,14 @@ def test_no_shipped_config_has_two_keys_that_disagree(name):
     for group in rope_config.read(CONFIGS / f"{name}.json"):
         assert not [one for one in group.warnings if "reaches" in one or "missing" in one]
         assert not group.table or not (group.table.place.reach or group.table.place.guessed)
+
+
+def test_when_engines_take_a_long_list_is_said_once_of_those_that_were_asked_about():
+    def price(engine):
+        return next(of_longrope(32, engine)).partition(". ")[2]
+
+    of_all = price(None)
+    assert of_all.count("take the long list") == 2 and "takes" not in of_all
+    for name in ("transformers", "SGLang", "vLLM", "llama.cpp"):
+        assert name in of_all and price(name.lower()).startswith(f"{name} takes the long list ")
+        assert price(name.lower()).rpartition("long list ")[2] in of_all
