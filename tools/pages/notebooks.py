@@ -13,7 +13,7 @@ from nbclient import NotebookClient
 from course_grading.sheets.notebooks import KERNEL, NotebookError, as_text, write
 
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
-WANTS_A_GUESS = re.compile(r"\b(Guess|[Yy]our guess|Write down)\b")
+WANTS_A_GUESS = re.compile(r"[Tt]rue or false|\b(Guess|[Yy]our guess|Write down)\b")
 
 
 def execute(path: Path, timeout: float = 120) -> None:
