@@ -49,7 +49,7 @@ class Pair(NamedTuple):
     flat: float
     """The share of the band's variance that lies in these two directions."""
     one_way: float
-    """The share of it that turns one way: 1 for sine and cosine, 0.5 for two unrelated waves."""
+    """The share of it that turns one way: 1 for two waves of one length, near 0.5 for many."""
 
 
 def pair(table: Table, shortest: float, longest: float) -> Pair:
