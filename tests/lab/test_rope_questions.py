@@ -195,4 +195,4 @@ def test_a_longrope_of_its_own_has_a_price_and_a_gain_from_the_records(tmp_path)
     assert "price of its own stretch (longrope): not known of this model" in said
     assert "short texts: +0.11 to +0.13 bits per byte in three small models" in said
     assert "1.22 to 1.61 bits per byte less than unstretched" in said
-    assert "llama.cpp take it for every text when they are started for more" in said
+    assert "llama.cpp take the long list for every text when started for more" in said
